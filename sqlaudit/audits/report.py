@@ -35,7 +35,7 @@ from sqlaudit.models.phrases import (
 from sqlaudit.models.registry import model_of
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import Report, computed_by, sql_section
 from sqlaudit.reports.text import KNOWLEDGE
 
 if TYPE_CHECKING:
@@ -212,16 +212,9 @@ def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
         names = [_name(value) for value in worst.values]
         columns = [[value.share for value in worst.values], *(found.shares for found in worst.classes)]
         drawn = dict(zip((_WHOLE, *titles[:_MOST_DRAWN]), columns, strict=False))
-        yield doc.Picture(
-            "bars",
-            f"Shares of each value of {worst.sensitive} in the whole table and in the worst groups",
-            {
-                "names": names,
-                "series": {title: [float(share) for share in shares] for title, shares in drawn.items()},
-                "share": True,
-                "x": "share",
-            },
-        )
+        series = {title: [float(share) for share in shares] for title, shares in drawn.items()}
+        bars_title = f"Shares of each value of {worst.sensitive} in the whole table and in the worst groups"
+        yield doc.bars(bars_title, names, series, "share", share=True)
         rows = ((name, *(doc.percent(shares[place]) for shares in columns)) for place, name in enumerate(names))
         yield doc.table(("value", *(doc.Column(title, True) for title in (_WHOLE, *titles))), rows)
 
@@ -296,36 +289,14 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
     """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
     for disclosure in disclosures:
         if len({(one.maximum, one.negated) for one in disclosure.points}) > 1:
+            curves = {
+                "any basic implications": [[point.k, float(point.maximum)] for point in disclosure.points],
+                "negated atoms only": [[point.k, float(point.negated)] for point in disclosure.points],
+            }
+            title = f"What k pieces of knowledge can reveal about {disclosure.sensitive}"
+            picture = doc.curves(title, curves, KNOWLEDGE, "maximum disclosure")
             limit = {} if threshold is None else {"limit": float(threshold), "limit_name": "threshold"}
-            yield doc.Picture(
-                "curves",
-                f"What k pieces of knowledge can reveal about {disclosure.sensitive}",
-                {
-                    "curves": {
-                        "any basic implications": [[point.k, float(point.maximum)] for point in disclosure.points],
-                        "negated atoms only": [[point.k, float(point.negated)] for point in disclosure.points],
-                    },
-                    "x": KNOWLEDGE,
-                    "y": "maximum disclosure",
-                    **limit,
-                },
-            )
-
-
-def key_figures(result: AuditResult) -> Iterator[doc.KeyFigure]:
-    """The large figures of an audit: smallest group, unique people, and how many requirements are met."""
-    sizes = result.classes
-    if result.rows and sizes.min_size is not None:
-        _, unique = sizes.below(2)
-        accepted = bool(result.required) and result.passed  # what no requirement forbids is no bad news
-        tone: doc.Tone = "bad" if unique and not accepted else "plain"
-        yield doc.KeyFigure(
-            _members(sizes.min_size, result), "Fewest matching rows" if sizes.per_row else "Smallest group", tone
-        )
-        yield doc.KeyFigure(_share_below(sizes, 2), f"Unique {_units(result)}", tone)
-        if not result.required:
-            yield doc.KeyFigure(_share_below(sizes, 5), f"{_units(result).capitalize()} in groups below 5")
-    yield from requirements_met(result.required)
+            yield replace(picture, data={**picture.data, **limit})
 
 
 def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
@@ -443,75 +414,84 @@ def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
         yield doc.Paragraph("Clause (ii), actual knowledge of the covered entity, cannot be checked in the table.")
 
 
-def audit_document(result: AuditResult) -> doc.Document:
-    """The result of an audit as a document for any layout.
+class AuditReport(Report[AuditResult]):
+    """The report on an audit. It shows the keys of classes where the result holds them, and only there."""
 
-    Args:
-        result: what the audit found; the keys of classes are shown where it holds them, and only there.
-    """
-    # no warning repeats what stands under the verdict, or in a check of its own
-    said = {*result.notices, *(one for one in result.warnings if one.code == IDENTIFIER)}
-    warnings = (doc.notice(warned, "warn") for warned in result.warnings if warned not in said)
-    notes = (f"{full_title(check)}: {check.note.rstrip('.')}." for check in result.checks if check.note)
-    roles = result.roles
-    how = doc.facts(
-        ("table", result.target),
-        ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
-        ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
-        ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
-        ("person column", roles.get("entity") or ""),
-        ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
-        ("published rules", published(result.checks)),
-        *made(result),
-    )
-    of_people = unit_of(result) == "person" and result.classes.count
-    document = doc.report_on(
-        result,
-        headline(result),
-        (
-            _about(result),
-            *sampled_paragraph(roles),
-            *requirement_lines(result.required, result.rows),
-            _single_values(result),
-            *doc.notices_block(result.notices),
-        ),
-        doc.section(FAILING_GROUPS, *_failing(result)),
-        doc.section("Risk from someone who knows the quasi-identifiers", risk_facts(result), risk_picture(result)),
-        doc.section("HIPAA, Safe Harbor", *_harbor_blocks(result)),
-        doc.section("Sample and population", *population_blocks(result)),
-        doc.section("Beliefs about the stated person", *beliefs_blocks(result)),
-        doc.section(
-            GROUP_SIZES,
-            "Sizes count people. A person with rows in several groups counts in each of them." if of_people else None,
-            sizes_picture(result),
-            _size_table(result),
-        ),
-        doc.section(ALL_FIGURES, *_figures(result), dict.fromkeys(notes), *disclosure_pictures(result.disclosures)),
-        doc.section("Sensitive values in the worst groups", *distribution_blocks(result)),
-        doc.section(WARNINGS, warnings),
-        doc.section("Next steps", _steps(result), repeating=True),
-        doc.section("How this was computed", how, repeating=True),
-        doc.section("Limits of this audit", NOT_SAID),
-        sql_section(result),
-        figures=key_figures(result),
-    )
-    about = replace(document.about, checksum=_checksum(result))
-    return replace(document, about=about)
+    def headline(self, result: AuditResult) -> doc.Toned:
+        if not result.complete:
+            return doc.warning("INCOMPLETE: the audit stopped before all figures were known")
+        if not result.rows:
+            return doc.warning("UNDETERMINED: the table has no rows")
+        if not result.required:
+            return doc.Toned("Figures of the table; no requirements were set")
+        verdict, known_rows = verdict_of(result.required), _known_rows(result)
+        if known_rows is None:
+            return verdict
+        whose = "one row" if known_rows == KnownRows.ONE else "all rows"
+        return replace(verdict, text=f"{verdict.text} (attackers who know {whose} of a person)")
 
+    def key_figures(self, result: AuditResult) -> Iterator[doc.KeyFigure]:
+        sizes = result.classes
+        if result.rows and sizes.min_size is not None:
+            _, unique = sizes.below(2)
+            is_accepted = result.required and result.passed  # what no requirement forbids is no bad news
+            tone = doc.bad_if(unique and not is_accepted)
+            smallest = "Fewest matching rows" if sizes.per_row else "Smallest group"
+            yield doc.KeyFigure(_members(sizes.min_size, result), smallest, tone)
+            yield doc.KeyFigure(_share_below(sizes, 2), f"Unique {_units(result)}", tone)
+            if not result.required:
+                yield doc.KeyFigure(_share_below(sizes, 5), f"{_units(result).capitalize()} in groups below 5")
+        yield from requirements_met(result.required)
 
-def headline(result: AuditResult) -> doc.Toned:
-    """The verdict on the whole table in a few words, and which attacker it concerns."""
-    if not result.complete:
-        return doc.warning("INCOMPLETE: the audit stopped before all figures were known")
-    if not result.rows:
-        return doc.warning("UNDETERMINED: the table has no rows")
-    if not result.required:
-        return doc.Toned("Figures of the table; no requirements were set")
-    verdict, known = verdict_of(result.required), _known_rows(result)
-    if known is None:
-        return verdict
-    whose = "one row" if known == KnownRows.ONE else "all rows"
-    return replace(verdict, text=f"{verdict.text} (attackers who know {whose} of a person)")
+    def opening(self, result: AuditResult) -> Iterator[doc.Content]:
+        yield _about(result)
+        yield from sampled_paragraph(result.roles)
+        yield from requirement_lines(result.required, result.rows)
+
+    def lead(self, result: AuditResult) -> Iterator[doc.Words]:
+        return _single_values(result)
+
+    def notices(self, result: AuditResult) -> Iterable[doc.Block]:
+        return doc.notices_block(result.notices)
+
+    def sections(self, result: AuditResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section(FAILING_GROUPS, *_failing(result))
+        risk = "Risk from someone who knows the quasi-identifiers"
+        yield doc.section(risk, risk_facts(result), risk_picture(result))
+        yield doc.section("HIPAA, Safe Harbor", *_harbor_blocks(result))
+        yield doc.section("Sample and population", *population_blocks(result))
+        yield doc.section("Beliefs about the stated person", *beliefs_blocks(result))
+        of_people = "Sizes count people. A person with rows in several groups counts in each of them."
+        is_of_people = unit_of(result) == "person" and result.classes.count
+        yield doc.section(GROUP_SIZES, of_people if is_of_people else None, sizes_picture(result), _size_table(result))
+        notes = (f"{full_title(check)}: {check.note.rstrip('.')}." for check in result.checks if check.note)
+        curves = disclosure_pictures(result.disclosures)
+        yield doc.section(ALL_FIGURES, *_figures(result), dict.fromkeys(notes), *curves)
+        yield doc.section("Sensitive values in the worst groups", *distribution_blocks(result))
+        # no warning repeats what stands under the verdict, or in a check of its own
+        stated = {*result.notices, *(warned for warned in result.warnings if warned.code == IDENTIFIER)}
+        warnings = (doc.notice(warned, "warn") for warned in result.warnings if warned not in stated)
+        yield doc.section(WARNINGS, warnings)
+        yield doc.section("Next steps", _steps(result), repeating=True)
+
+    def closing(self, result: AuditResult) -> Iterator[tuple[doc.Section, ...]]:
+        roles = result.roles
+        how = doc.facts(
+            ("table", result.target),
+            ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
+            ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
+            ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
+            ("person column", roles.get("entity") or ""),
+            ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
+            ("published rules", published(result.checks)),
+            *computed_by(result),
+        )
+        yield doc.section("How this was computed", how, repeating=True)
+        yield doc.section("Limits of this audit", NOT_SAID)
+        yield sql_section(result)
+
+    def about(self, result: AuditResult) -> doc.About:
+        return doc.About(result.target, result.time, checksum=_checksum(result))
 
 
 def _known_rows(result: AuditResult) -> str | None:

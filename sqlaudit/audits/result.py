@@ -67,7 +67,7 @@ class AuditResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit/1"
-    shown_by: ClassVar = "sqlaudit.audits.report:audit_document"
+    shown_by: ClassVar = "sqlaudit.audits.report:AuditReport"
     frame_of: ClassVar = "checks"
 
     target: str = field(metadata=base.key("target.name"))

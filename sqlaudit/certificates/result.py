@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
@@ -11,7 +11,7 @@ from sqlaudit.base.result import Documented, MeasuredResult, ShownRoles, Status,
 from sqlaudit.models.diversity import KAnonymity
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, moment, sql_section
+from sqlaudit.reports.report import MeasuredReport, moment
 
 
 class _Certified(TypedDict):
@@ -49,7 +49,7 @@ class VerifyResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-verify/1"
-    shown_by: ClassVar = "sqlaudit.certificates.result:verify_document"
+    shown_by: ClassVar = "sqlaudit.certificates.result:VerifyReport"
     frame_of: ClassVar = "differences"
 
     certificate: str
@@ -71,8 +71,6 @@ class VerifyResult(MeasuredResult, Shown):
         return Status.FAIL if self.differences else Status.PASS
 
 
-# What running a certificate again found, as a document.
-
 _SHOWN, _LONGEST = 40, 24
 _FILE = "snapshot: version"
 """What begins the name of a difference between the files that were read."""
@@ -89,27 +87,56 @@ _NOT_SAID = (
 )
 
 
-def verify_document(result: VerifyResult) -> doc.Document:
-    """The result of `sqlaudit verify` as a document for any layout."""
-    known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    about = f"{result.target}: {doc.plural(result.rows, 'row')}. All figures were recomputed for {known}."
-    others = [one for one in result.differences if not one.what.startswith(_FILE)]
-    rows = [
-        (_item(one.what), _without_long_words(one.certified), _without_long_words(one.now)) for one in others[:_SHOWN]
-    ]
-    if len(others) > _SHOWN:
-        rows.append((f"{doc.count(len(others) - _SHOWN)} more", "", ""))
-    changed = doc.bad("The file has changed since the certificate was made.")
-    news = () if len(others) == len(result.differences) else (changed,)
-    return doc.report_on(
-        result,
-        headline(result),
-        (about, (*news, *result.notes)),
-        doc.section("Differences", doc.table(("item", "certificate", "now"), rows)),
-        doc.section("Certificate", _certified(result)),
-        doc.section("Limits of this check", _NOT_SAID),
-        sql_section(result),
-    )
+class VerifyReport(MeasuredReport[VerifyResult]):
+    """The report on a certificate that was run again: whether its table gives the same figures now."""
+
+    method_title = "Certificate"
+    limits_title = "Limits of this check"
+
+    def headline(self, result: VerifyResult) -> doc.Toned:
+        if result.differences:
+            differing = {_FILE if _is_of_files(difference) else difference.what for difference in result.differences}
+            return doc.bad(f"DIFFERS: {doc.plural(len(differing), 'difference')} between the table and the certificate")
+        return doc.good("SAME: the table matches the certificate")
+
+    def opening(self, result: VerifyResult) -> Iterator[doc.Content]:
+        quasi_identifiers = doc.listing(result.roles.get("quasi_identifiers", ()))
+        rows = doc.plural(result.rows, "row")
+        yield f"{result.target}: {rows}. All figures were recomputed for {quasi_identifiers}."
+
+    def lead(self, result: VerifyResult) -> Iterator[doc.Words]:
+        if any(map(_is_of_files, result.differences)):
+            yield doc.bad("The file has changed since the certificate was made.")
+        yield from result.notes
+
+    def sections(self, result: VerifyResult) -> Iterator[tuple[doc.Section, ...]]:
+        differences = [difference for difference in result.differences if not _is_of_files(difference)]
+        rows = [
+            (_item(difference.what), *map(_without_long_words, (difference.certified, difference.now)))
+            for difference in differences[:_SHOWN]
+        ]
+        if len(differences) > _SHOWN:
+            rows.append((f"{doc.count(len(differences) - _SHOWN)} more", "", ""))
+        yield doc.section("Differences", doc.table(("item", "certificate", "now"), rows))
+
+    def method(self, result: VerifyResult) -> Iterator[tuple[str, doc.Cell]]:
+        roles, certified = result.roles, result.certified
+        # without a requirement there was no verdict, whatever the status of such an audit is called
+        yield "certificate", result.certificate
+        yield "made", moment(str(certified["time"]))
+        yield "by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())
+        yield "verdict", str(certified["status"]).upper() if certified["required"] else "no requirements"
+        yield "quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))
+        yield "sensitive columns", ", ".join(roles.get("sensitive", ()))
+        yield "signed by", result.key
+
+    def limits(self, result: VerifyResult) -> tuple[str, ...]:
+        return _NOT_SAID
+
+
+def _is_of_files(difference: Difference) -> bool:
+    """Return True if the difference is one between the files that were read."""
+    return difference.what.startswith(_FILE)
 
 
 def _item(what: str) -> str:
@@ -121,26 +148,3 @@ def _without_long_words(text: str) -> str:
     """Sizes of groups in words; checksums are cut, so that the table is not as wide as they are long."""
     text = re.sub(r"\[?\[(\d+), (\d+)\]+", r"\2 of \1", text)
     return " ".join(doc.shortened(word, _LONGEST) for word in text.split(" "))
-
-
-def headline(result: VerifyResult) -> doc.Toned:
-    """Whether the certificate holds, in a few words."""
-    if result.differences:
-        found = {_FILE if one.what.startswith(_FILE) else one.what for one in result.differences}
-        return doc.bad(f"DIFFERS: {doc.plural(len(found), 'difference')} between the table and the certificate")
-    return doc.good("SAME: the table matches the certificate")
-
-
-def _certified(result: VerifyResult) -> doc.Facts:
-    roles, certified = result.roles, result.certified
-    # without a requirement there was no verdict, whatever the status of such an audit is called
-    return doc.facts(
-        ("certificate", result.certificate),
-        ("made", moment(str(certified["time"]))),
-        ("by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())),
-        ("verdict", str(certified["status"]).upper() if certified["required"] else "no requirements"),
-        ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
-        ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
-        ("signed by", result.key),
-        *made(result),
-    )

@@ -101,7 +101,7 @@ def records(job: Job, request: RecordRequest) -> int:
     \b
       sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
     """
-    from sqlaudit.column_sets.records.result import records_document
+    from sqlaudit.column_sets.records.result import RecordsReport
     from sqlaudit.column_sets.records.search import find_records, plan_records
 
     if request.key and not request.show_values:
@@ -109,7 +109,7 @@ def records(job: Job, request: RecordRequest) -> int:
     return job.run(
         lambda engine, relation: plan_records(engine, relation, request),
         lambda engine: find_records(engine, job.target, request),
-        document=lambda result: records_document(result, suda=request.suda),
+        document=RecordsReport(request.suda).document,
     )
 
 

@@ -70,7 +70,7 @@ class GateOutput:
 def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
     """A run in one of the formats."""
     from sqlaudit.gates.outputs import openlineage_event, render_github, render_junit, result_lines, sarif_data
-    from sqlaudit.gates.report import gate_document
+    from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.stored import to_json as stored_document
 
     root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).absolute()
@@ -84,7 +84,7 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
     }
     if chosen in for_programs:
         return for_programs[chosen]()
-    document = gate_document(result)
+    document = document_of(result)
     if chosen == "json":
         return render_json({**result.to_dict(), "report": stored_document(document)})
     return laid_out(document, chosen, width, colour)

@@ -135,9 +135,9 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     """
     from sqlaudit.certificates.certificate import public_key, read_certificate, request_from_certificate
     from sqlaudit.certificates.making import Verification
-    from sqlaudit.certificates.result import verify_document
     from sqlaudit.classes.inputs import further_targets
     from sqlaudit.cli.session import session
+    from sqlaudit.reports.notebook import document_of
 
     found = read_certificate(certificate)
     key = public_key(given["key"]) if given["key"] is not None else None
@@ -149,5 +149,5 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     others = further_targets(request.inputs, request.target)
     with session(db, limits, Work(show_sql=show_sql), request.target, *others) as engine:
         result = verification.run(engine)
-    output.emit(lambda: verify_document(result), result.to_dict)
+    output.emit(lambda: document_of(result), result.to_dict)
     return ExitCode.REQUIREMENT_FAILED if result.differences else ExitCode.OK

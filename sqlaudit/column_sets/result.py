@@ -13,7 +13,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 Share = Annotated[Fraction, base.FROM_0_TO_1]
 
@@ -178,7 +178,7 @@ class ColumnSets(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-columns/1"
-    shown_by: ClassVar = "sqlaudit.column_sets.result:columns_document"
+    shown_by: ClassVar = "sqlaudit.column_sets.result:ColumnSetsReport"
     frame_of: ClassVar = "sets"
 
     engine: str = ""
@@ -230,8 +230,6 @@ class ColumnSets(base.MeasuredResult, Shown):
         return Explanation(self._figures(columns), rest, self.unit)
 
 
-# The report of a search for column sets: the sets, the columns to change, and the proof.
-
 MOST_SETS = 24
 """More would be too narrow to read."""
 
@@ -267,21 +265,50 @@ READS = {
 }
 
 
-def columns_document(result: ColumnSets) -> doc.Document:
-    """A search as a document for any layout."""
-    return doc.report_on(
-        result,
-        doc.Toned(
-            f"{result.target}: {_headline(result)}",
-            "bad" if result.sets_found and result.find != "ranking" else "plain",
-        ),
-        (_lead(result),),
-        doc.section("Column sets", *_sets(result)),
-        doc.section("Effect of each column", _effects(result)),
-        doc.section("Method", _how(result)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class ColumnSetsReport(MeasuredReport[ColumnSets]):
+    """The report on a search for column sets: the sets, the columns to change, and the proof."""
+
+    def headline(self, result: ColumnSets) -> doc.Toned:
+        tone = doc.bad_if(result.sets_found and result.find != "ranking")
+        return doc.Toned(f"{result.target}: {_headline(result)}", tone)
+
+    def key_figures(self, result: ColumnSets) -> Iterator[doc.KeyFigure]:
+        if result.sets and result.sample is None and result.find != "ranking":
+            fewest = min(len(column_set.columns) for column_set in result.sets)
+            yield doc.KeyFigure(doc.plural(fewest, "column"), "Smallest set found")
+            worst = max(column_set.share_at_risk for column_set in result.sets)
+            yield doc.KeyFigure(doc.percent(worst), f"{doc.label(result.unit)} at risk, worst set", "bad")
+
+    def lead(self, result: ColumnSets) -> Iterator[doc.Words]:
+        yield _definition(result)
+        if result.sample is not None:
+            yield from _sampled(result, result.sample)
+            return
+        if not result.sets:
+            yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
+        elif result.repair:
+            yield doc.Toned(
+                f"Without {doc.listing(result.repair, None)}, no such set is left.",
+                hint=f"To check whether a coarser column is enough, search again with it in {spelled('columns')}.",
+            )
+        yield _proof(result)
+
+    def sections(self, result: ColumnSets) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Column sets", *_sets(result))
+        yield doc.section("Effect of each column", _effects(result))
+
+    def method(self, result: ColumnSets) -> Iterator[tuple[str, doc.Cell]]:
+        counts = result.counts
+        size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
+        yield "sampled rows" if result.sample is not None else result.unit, result.total
+        yield "columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"
+        yield "candidate sets", f"{doc.count(counts.candidates)} of {size}"
+        yield "decided sets", counts.decided
+        yield "counted sets", counts.counted
+        yield "missing values", READS[result.nulls]
+
+    def limits(self, result: ColumnSets) -> tuple[str, ...]:
+        return ()
 
 
 def _headline(result: ColumnSets) -> str:
@@ -296,30 +323,6 @@ def _headline(result: ColumnSets) -> str:
     if result.wanted == "violating":
         return f"{sets} {'puts' if one else 'put'} {result.unit} at risk"
     return f"{sets} {'identifies' if one else 'identify'} {result.unit}"
-
-
-def _key_figures(result: ColumnSets) -> Iterator[doc.KeyFigure]:
-    """How few columns of the sets found are enough, and what the most revealing one of them puts at risk."""
-    if result.sets and result.sample is None and result.find != "ranking":
-        fewest = min(len(one.columns) for one in result.sets)
-        yield doc.KeyFigure(doc.plural(fewest, "column"), "Smallest set found")
-        worst = max(one.share_at_risk for one in result.sets)
-        yield doc.KeyFigure(doc.percent(worst), f"{doc.label(result.unit)} at risk, worst set", "bad")
-
-
-def _lead(result: ColumnSets) -> Iterator[doc.Words]:
-    yield _definition(result)
-    if result.sample is not None:
-        yield from _sampled(result, result.sample)
-        return
-    if not result.sets:
-        yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
-    elif result.repair:
-        yield doc.Toned(
-            f"Without {doc.listing(result.repair, None)}, no such set is left.",
-            hint=f"To check whether a coarser column is enough, search again with it in {spelled('columns')}.",
-        )
-    yield _proof(result)
 
 
 def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
@@ -465,17 +468,3 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
             f"All {doc.count(len(ordered))} by column:",
         )
     yield sets_picture(result)
-
-
-def _how(result: ColumnSets) -> doc.Facts:
-    counts = result.counts
-    size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
-    return doc.facts(
-        ("sampled rows" if result.sample is not None else result.unit, result.total),
-        ("columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"),
-        ("candidate sets", f"{doc.count(counts.candidates)} of {size}"),
-        ("decided sets", counts.decided),
-        ("counted sets", counts.counted),
-        ("missing values", READS[result.nulls]),
-        *made(result),
-    )

@@ -14,7 +14,7 @@ from sqlaudit.models.people import KnownEvents, Profile, RandomEvents, ValueDisc
 from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-persons/1"
-    shown_by: ClassVar = "sqlaudit.events.result:persons_document"
+    shown_by: ClassVar = "sqlaudit.events.result:PersonsReport"
     frame_of: ClassVar = "persons.curve"
 
     engine: str = ""
@@ -279,27 +279,6 @@ def _people(number: int) -> str:
     return doc.plural(number, "person", "people")
 
 
-def lead(result: PersonsResult) -> Iterator[doc.Words]:
-    """The findings, one sentence each."""
-    if not result.persons:
-        return
-    for one in result.curve:
-        if one.exact:
-            yield _finding(result, one)
-    stopped = result.curve[-1]
-    if not stopped.exact:
-        why = "Interrupted" if result.by_hand else "Time limit reached"
-        yield doc.warning(
-            f"{why} while counting sets of {doc.count(stopped.known)} events: at least "
-            f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed."
-        )
-    for told in result.coherence:
-        yield from _learning(result, told)
-    profile = result.profile
-    if profile.unique_persons:
-        yield doc.bad(f"All events of a person single out {among(result, profile.unique_persons)}.")
-
-
 def _finding(result: PersonsResult, one: KnownEvents) -> doc.Toned:
     if one.unique_persons:
         return doc.bad(f"{events(one.known)} can single out {among(result, one.unique_persons)}.")
@@ -358,38 +337,71 @@ NOT_SAID = (
 )
 
 
-def persons_document(result: PersonsResult) -> doc.Document:
-    """The report on people and their events, for any layout."""
-    found = headline(result)
-    required = requirement_lines(result.checks, rows=result.rows)
-    return doc.report_on(
-        result,
-        verdict_of(result.checks) if required else found,
-        (*([doc.text_of(found)] if required else []), *required, lead(result)),
-        doc.section("Known events", _known(result), curve_picture(result)),
-        doc.section("Random events", _random(result)),
-        *(one for told in result.coherence for one in _told_of(result, told)),
-        doc.section("All events of a person", _profile(result)),
-        doc.section("Effects of leaving out or coarsening columns", _effects(result)),
-        doc.section("Most revealing values", *_telling_values(result)),
-        doc.section("People most at risk", _at_risk(result)),
-        doc.section("Events per person", _events_of_persons(result)),
-        doc.section("Contribution of one person", _contribution(result)),
-        doc.section("How it was measured", _how(result)),
-        sql_section(result),
-        doc.section("Limits of this audit", NOT_SAID[1:] if result.tolerance else NOT_SAID),
-        figures=_key_figures(result),
-    )
+class PersonsReport(MeasuredReport[PersonsResult]):
+    """The report on people with many rows: how few known events identify them."""
 
+    method_title = "How it was measured"
+    limits_last = True
 
-def _key_figures(result: PersonsResult) -> Iterator[doc.KeyFigure]:
-    """How many people the fewest known events single out, and all events, and how many requirements are met."""
-    accepted = bool(result.checks) and result.passed
-    known = [(doc.plural(one.known, "known event"), one.unique_persons) for one in result.curve[:1] if one.exact]
-    for what, unique in (*known, ("all events", result.profile.unique_persons)) if result.persons else ():
-        tone: doc.Tone = "bad" if unique and not accepted else "plain"
-        yield doc.KeyFigure(doc.with_share(unique, result.persons), f"Singled out by {what}", tone)
-    yield from requirements_met(result.checks)
+    def headline(self, result: PersonsResult) -> doc.Words:
+        return verdict_of(result.checks) if result.checks else headline(result)
+
+    def key_figures(self, result: PersonsResult) -> Iterator[doc.KeyFigure]:
+        if result.persons:
+            fewest = [(events(point.known), point.unique_persons) for point in result.curve[:1] if point.exact]
+            for what, unique in (*fewest, ("all events", result.profile.unique_persons)):
+                tone = doc.bad_if(unique and not (result.checks and result.passed))
+                yield doc.KeyFigure(doc.with_share(unique, result.persons), f"Singled out by {what}", tone)
+        yield from requirements_met(result.checks)
+
+    def opening(self, result: PersonsResult) -> Iterator[doc.Content]:
+        if result.checks:
+            yield doc.text_of(headline(result))
+            yield from requirement_lines(result.checks, rows=result.rows)
+
+    def lead(self, result: PersonsResult) -> Iterator[doc.Words]:
+        if not result.persons:
+            return
+        yield from (_finding(result, point) for point in result.curve if point.exact)
+        stopped = result.curve[-1]
+        if not stopped.exact:
+            why = "Interrupted" if result.by_hand else "Time limit reached"
+            yield doc.warning(
+                f"{why} while counting sets of {doc.count(stopped.known)} events: at least "
+                f"{among(result, stopped.exposed_persons)} {'is' if stopped.exposed_persons == 1 else 'are'} exposed."
+            )
+        for coherence in result.coherence:
+            yield from _learning(result, coherence)
+        if unique := result.profile.unique_persons:
+            yield doc.bad(f"All events of a person single out {among(result, unique)}.")
+
+    def sections(self, result: PersonsResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Known events", _known(result), curve_picture(result))
+        yield doc.section("Random events", _random(result))
+        for coherence in result.coherence:
+            yield from _told_of(result, coherence)
+        yield doc.section("All events of a person", _profile(result))
+        yield doc.section("Effects of leaving out or coarsening columns", _effects(result))
+        yield doc.section("Most revealing values", *_telling_values(result))
+        yield doc.section("People most at risk", _at_risk(result))
+        yield doc.section("Events per person", _events_of_persons(result))
+        yield doc.section("Contribution of one person", _contribution(result))
+
+    def method(self, result: PersonsResult) -> Iterator[tuple[str, doc.Cell]]:
+        of = f", of {result.static_from}" if result.static_from else ""
+        static = ", ".join(result.static) + of if result.static else ""
+        yield "rows", result.rows
+        yield "people", f"{doc.count(result.persons)}, by {result.entity}"
+        yield "event", ", ".join(result.columns) + (" (repeats count)" if result.multiset else "")
+        for column, within in result.tolerance:
+            yield f"tolerance of {column}", within
+        yield "order of events", f"known, by {result.sequence}" if result.sequence else ""
+        yield "static columns", static
+        yield f"different events{' with static values' if static else ''}", result.events
+        yield "missing values", _MISSING[result.nulls]
+
+    def limits(self, result: PersonsResult) -> tuple[str, ...]:
+        return NOT_SAID[1:] if result.tolerance else NOT_SAID
 
 
 def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Section, ...]]:
@@ -443,24 +455,26 @@ def _with_shares(result: PersonsResult, first: int, second: int) -> tuple[str, s
 
 
 def _random(result: PersonsResult) -> doc.Table:
-    """The share of people singled out by random events, and the events that single out half of them, and 95%."""
+    """Return how many people random events single out, and how many events it takes for half of them and for 95%."""
     most = doc.plural(result.random[-1].known if result.random else 0, "event")
-    said = []
+    reached = []
     for share, whose in ((0.5, "Half of the people"), (0.95, "95%")):
-        enough = (
-            f"reached with {doc.plural(one.known, 'event')}" for one in result.random if one.unique_share >= share
-        )
-        said.append(f"{whose}: {next(enough, f'not reached with {most}')}.")
-    rows = (
-        (
-            one.known,
-            doc.percent(one.unique_share),
-            f"{doc.percent(one.low)} to {doc.percent(one.high)} (people sampled)" if one.sampled else "exact",
-        )
-        for one in result.random
+        enough = (draw.known for draw in result.random if draw.unique_share >= share)
+        known = next(enough, None)
+        with_events = f"not reached with {most}" if known is None else f"reached with {doc.plural(known, 'event')}"
+        reached.append(f"{whose}: {with_events}.")
+    return doc.table_of(
+        result.random,
+        ("#Events drawn", "known"),
+        ("#Singled out", lambda draw: doc.percent(draw.unique_share)),
+        ("95% interval", _interval),
+        caption=f"Share of people singled out by some of their events, drawn at random. {' '.join(reached)}",
     )
-    whom = "Share of people singled out by some of their events, drawn at random."
-    return doc.table(("#Events drawn", "#Singled out", "95% interval"), rows, " ".join([whom, *said]))
+
+
+def _interval(draw: RandomEvents) -> str:
+    """Return the interval of the share of people who are singled out."""
+    return f"{doc.percent(draw.low)} to {doc.percent(draw.high)} (people sampled)" if draw.sampled else "exact"
 
 
 def _profile(result: PersonsResult) -> Iterator[str]:
@@ -507,25 +521,22 @@ def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
 
 
 def _at_risk(result: PersonsResult) -> doc.Table:
-    named = any(one.key is not None for one in result.most_at_risk)
-    who = (doc.Column(result.entity), "By") if named else (None, None)
-    rows = (
-        (
-            one.key or MISSING,
-            "; ".join(", ".join(MISSING if value is None else value for value in event) for event in one.telling),
-            NOBODY if one.singled_out is None else one.singled_out,
-            one.exposed,
-            one.events,
-            one.sets,
-        )
-        for one in result.most_at_risk
+    is_named = any(person.key is not None for person in result.most_at_risk)
+    hint = "" if is_named else f" {spelled('show_values', True)} shows the people."
+    return doc.table_of(
+        result.most_at_risk,
+        (doc.Column(result.entity) if is_named else None, lambda person: person.key or MISSING),
+        ("By" if is_named else None, lambda person: "; ".join(map(_event_text, person.telling))),
+        ("#Singled out by", lambda person: NOBODY if person.singled_out is None else person.singled_out),
+        ("#Exposed by", "exposed"),
+        "#events",
+        ("#Sets that single out", "sets"),
+        caption=f"Fewest events that single out or expose each person.{hint}",
     )
-    return doc.table(
-        (*who, "#Singled out by", "#Exposed by", "#Events", "#Sets that single out"),
-        rows,
-        "Fewest events that single out or expose each person."
-        + ("" if named else f" {spelled('show_values', True)} shows the people."),
-    )
+
+
+def _event_text(event: tuple[str | None, ...]) -> str:
+    return ", ".join(MISSING if value is None else value for value in event)
 
 
 def _events_of_persons(result: PersonsResult) -> doc.Table:
@@ -545,20 +556,4 @@ def _contribution(result: PersonsResult) -> Iterator[str]:
     yield (
         "Both maxima are exact and depend on single people. Do not publish them: choose the bounds for differential "
         "privacy without looking at the data, and require them with rows_per_person and groups_per_person."
-    )
-
-
-def _how(result: PersonsResult) -> doc.Facts:
-    of = f", of {result.static_from}" if result.static_from else ""
-    static = ", ".join(result.static) + of if result.static else ""
-    return doc.facts(
-        ("rows", result.rows),
-        ("people", f"{doc.count(result.persons)}, by {result.entity}"),
-        ("event", ", ".join(result.columns) + (" (repeats count)" if result.multiset else "")),
-        *((f"tolerance of {column}", within) for column, within in result.tolerance),
-        ("order of events", f"known, by {result.sequence}" if result.sequence else ""),
-        ("static columns", static),
-        (f"different events{' with static values' if static else ''}", result.events),
-        ("missing values", _MISSING[result.nulls]),
-        *made(result),
     )

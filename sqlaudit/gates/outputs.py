@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from sqlaudit.base.result import MEANING, Warned, is_note, plain
-from sqlaudit.gates.report import OUTCOMES, gate_headline, relations_text, sentence, tested_sentence
+from sqlaudit.gates.report import OUTCOMES, GateReport, relations_text, sentence, tested_sentence
 from sqlaudit.gates.result import ALLOWED, Drift, GateResult, GateTest, Mistake, Outcome, Place
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import full_title, title_of
@@ -40,7 +40,7 @@ def render_github(result: GateResult, root: Path) -> str:
         for table, notice in result.notices
     ]
     relations = relations_text(result)
-    verdict = (text_of(gate_headline(result)), *((f"Tested: {relations}",) if relations else ()))
+    verdict = (text_of(GateReport().headline(result)), *((f"Tested: {relations}",) if relations else ()))
     return "\n".join([*lines, *map(visible, verdict), *notices, visible(MEANING)]) + "\n"
 
 

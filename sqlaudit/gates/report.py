@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from sqlaudit.models.phrases import (
     what_fails,
 )
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import moment
+from sqlaudit.reports.report import Report, moment
 
 OUTCOMES: dict[Outcome, doc.Toned] = {
     Outcome.PASS: doc.good("passes"),
@@ -50,55 +50,66 @@ _NOT_SAID = (
 )
 
 
-def gate_document(result: GateResult) -> doc.Document:
-    """The run of a policy as a document for any layout."""
-    told = [test for test in result.tests if test.outcome in ALLOWED or test.tolerated]
-    against = f" Compared with {result.baseline}." if result.baseline else ""
-    tests, tables = doc.plural(len(result.tests), "test"), doc.plural(result.tables, "table")
-    about = f"{result.policy}: {tests} on {tables} in {doc.figure(round(result.seconds, 1))} s.{against}"
-    lead = [told_line(test, result.policy) for test in result.tests if test.blocks]
-    said = {*result.notices, *(pair for pair in result.warnings if pair[1].code == IDENTIFIER)}  # a test says it
-    unsaid = (f"{table}: {one.message}" for table, one in result.warnings if (table, one) not in said)
-    return doc.compose(
-        gate_headline(result),
-        (about, (*_mistakes(result), *lead), *notices_of(result)),
-        doc.section("Warnings and exceptions", (told_line(test, result.policy) for test in told)),
-        doc.section("Changes since the baseline", _drift(result)),
-        doc.section("All tests", _tests(result)),
-        doc.section("Warnings of the audits", dict.fromkeys(unsaid)),
-        doc.section("Notes", result.notes),
-        doc.section("Method", _how(result)),
-        doc.section("Limits of this audit", _NOT_SAID),
-        figures=_key_figures(result),
-    )
+class GateReport(Report[GateResult]):
+    """The report on the run of a policy."""
 
+    def headline(self, result: GateResult) -> doc.Toned:
+        number, counts = len(result.tests), result.counted()
+        parts = [
+            f"{counts[outcome]} {words[counts[outcome] > 1]}"
+            for outcome, words in _COUNTED.items()
+            if outcome in counts
+        ]
+        if tolerated := sum(test.tolerated for test in result.tests):
+            parts.append(f"{tolerated} {'passes' if tolerated == 1 else 'pass'} by a threshold")
+        if result.mistakes:
+            parts.append(f"the policy has {doc.plural(len(result.mistakes), 'mistake')}")
+        if not parts:
+            return doc.good("PASS: the test passes" if number == 1 else f"PASS: all {number} tests pass")
+        if tolerated or counts.keys() - {Outcome.PASS}:
+            parts[0] = parts[0].replace(" ", f" of {number} tests ", 1)
+        word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counts else "ERROR"
+        if word == "ERROR" and Outcome.ERROR not in counts and not result.mistakes:
+            word = "UNDETERMINED"
+        return doc.Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
 
-def _key_figures(result: GateResult) -> Iterator[doc.KeyFigure]:
-    """How many tests pass, and how many tables are kept back."""
-    counted, tests = result.counted(), len(result.tests)
-    yield doc.KeyFigure(
-        f"{counted.get(Outcome.PASS, 0)} of {tests}", "Tests passed", "good" if result.passed else "bad"
-    )
-    blocked = {test.table for test in result.tests if test.blocks}
-    yield doc.KeyFigure(f"{len(blocked)} of {result.tables}", "Tables blocked", "bad" if blocked else "plain")
+    def key_figures(self, result: GateResult) -> Iterator[doc.KeyFigure]:
+        passed = f"{result.counted().get(Outcome.PASS, 0)} of {len(result.tests)}"
+        yield doc.KeyFigure(passed, "Tests passed", "good" if result.passed else "bad")
+        blocked = {test.table for test in result.tests if test.blocks}
+        yield doc.KeyFigure(f"{len(blocked)} of {result.tables}", "Tables blocked", doc.bad_if(blocked))
 
+    def opening(self, result: GateResult) -> Iterator[doc.Content]:
+        against = f" Compared with {result.baseline}." if result.baseline else ""
+        tests, tables = doc.plural(len(result.tests), "test"), doc.plural(result.tables, "table")
+        yield f"{result.policy}: {tests} on {tables} in {doc.figure(round(result.seconds, 1))} s.{against}"
 
-def gate_headline(result: GateResult) -> doc.Toned:
-    """The verdict in a few words: `FAIL: 2 of 7 tests fail, 1 warns`."""
-    whole, counted = len(result.tests), result.counted()
-    parts = [f"{counted[one]} {words[counted[one] > 1]}" for one, words in _COUNTED.items() if one in counted]
-    if tolerated := sum(test.tolerated for test in result.tests):
-        parts.append(f"{tolerated} {'passes' if tolerated == 1 else 'pass'} by a threshold")
-    if result.mistakes:
-        parts.append(f"the policy has {doc.plural(len(result.mistakes), 'mistake')}")
-    if not parts:
-        return doc.good("PASS: the test passes" if whole == 1 else f"PASS: all {whole} tests pass")
-    if tolerated or counted.keys() - {Outcome.PASS}:
-        parts[0] = parts[0].replace(" ", f" of {whole} tests ", 1)
-    word = "PASS" if result.passed else "FAIL" if Outcome.FAIL in counted else "ERROR"
-    if word == "ERROR" and Outcome.ERROR not in counted and not result.mistakes:
-        word = "UNDETERMINED"
-    return doc.Toned(f"{word}: {', '.join(parts)}", "good" if result.passed else "bad")
+    def lead(self, result: GateResult) -> Iterator[doc.Words]:
+        yield from _mistakes(result)
+        yield from (told_line(test, result.policy) for test in result.tests if test.blocks)
+
+    def notices(self, result: GateResult) -> Iterable[doc.Block]:
+        return notices_of(result)
+
+    def sections(self, result: GateResult) -> Iterator[tuple[doc.Section, ...]]:
+        allowed = [test for test in result.tests if test.outcome in ALLOWED or test.tolerated]
+        lines = (told_line(test, result.policy) for test in allowed)
+        yield doc.section("Warnings and exceptions", lines)
+        yield doc.section("Changes since the baseline", _drift(result))
+        yield doc.section("All tests", _tests(result))
+        # a test says that a direct identifier is in the table
+        stated = {*result.notices, *(pair for pair in result.warnings if pair[1].code == IDENTIFIER)}
+        warnings = (pair for pair in result.warnings if pair not in stated)
+        messages = dict.fromkeys(f"{table}: {warning.message}" for table, warning in warnings)
+        yield doc.section("Warnings of the audits", messages)
+        yield doc.section("Notes", result.notes)
+
+    def closing(self, result: GateResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Method", _how(result))
+        yield doc.section("Limits of this audit", _NOT_SAID)
+
+    def about(self, result: GateResult) -> doc.About:
+        return doc.About()
 
 
 def told_line(test: GateTest, policy: str) -> doc.Toned:
@@ -190,8 +201,7 @@ def _tests(result: GateResult) -> doc.Table:
         if (check := test.check) is not None:
             figures = (level_text(check), limit_text(check), short_cell(check, test.rows or 0))
         rows.append((test.table, test.wanted, _verdict(test), *figures, test.change.drift.value if test.change else ""))
-    drifted = "Baseline" if any(test.change is not None for test in result.tests) else None
-    return doc.table(("Table", "Requirement", "Outcome", "#Level", "#Limit", "#Failing", drifted), rows)
+    return doc.table(("Table", "Requirement", "Outcome", "#Level", "#Limit", "#Failing", "?Baseline"), rows)
 
 
 def _how(result: GateResult) -> doc.Facts:
@@ -262,18 +272,14 @@ def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str
 
 
 def _table(moments: Sequence[Moment]) -> doc.Table:
-    rows = (
-        (
-            str(moment.run),
-            moment.finished,
-            moment.outcome + (", accepted" if moment.accepted else ""),
-            None if moment.level is None else number_of(moment.level),
-            moment.failing_rows,
-            moment.rows,
-        )
-        for moment in moments
+    return doc.table_of(
+        moments,
+        ("#Run", lambda moment: str(moment.run)),
+        "finished",
+        ("Outcome", lambda moment: moment.outcome + (", accepted" if moment.accepted else "")),
+        ("#Level", lambda moment: None if moment.level is None else number_of(moment.level)),
+        "#failing_rows #rows",
     )
-    return doc.table(("#Run", "Finished", "Outcome", "#Level", "#Failing rows", "#Rows"), rows)
 
 
 def not_accepted(result: GateResult) -> list[GateTest]:

@@ -251,7 +251,7 @@ class GateResult(base.Result, Shown):
     """
 
     schema: ClassVar = "sqlaudit-gate/1"
-    shown_by: ClassVar = "sqlaudit.gates.report:gate_document"
+    shown_by: ClassVar = "sqlaudit.gates.report:GateReport"
     frame_of: ClassVar = "tests"
 
     seconds: Annotated[float, base.FROM_0] = 0.0

@@ -12,6 +12,7 @@ from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import NOT_EMPTY, Documented, MeasuredResult, told
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.report import Report
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class HierarchyResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-hierarchy/1"
-    shown_by: ClassVar = "sqlaudit.hierarchies.result:hierarchy_document"
+    shown_by: ClassVar = "sqlaudit.hierarchies.result:HierarchyReport"
     frame_of: ClassVar = "levels"
 
     target: str
@@ -86,42 +87,40 @@ def by_default(columns: Iterable[Any]) -> doc.Words | None:
     return doc.Toned(f"Default levels: {doc.listing(names)}.", hint=hint)
 
 
-# The report on a hierarchy: what every level makes of the values, and what is wrong with it.
+class HierarchyReport(Report[HierarchyResult]):
+    """The report on a hierarchy: what every level makes of the values, and what is wrong with it."""
 
+    def headline(self, result: HierarchyResult) -> doc.Words:
+        verdict = "can be used" if result.usable else "cannot be used"
+        return doc.Toned(
+            f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"
+        )
 
-def hierarchy_document(result: HierarchyResult) -> doc.Document:
-    """A checked hierarchy as a document for any layout."""
-    verdict = "can be used" if result.usable else "cannot be used"
-    return doc.report_on(
-        result,
-        doc.Toned(f"{result.target}: the hierarchy of {result.column} {verdict}", "good" if result.usable else "bad"),
-        (_lead(result),),
-        doc.section("Levels", _levels(result)),
-        doc.section("Notes", result.notes),
-        doc.section("Values", _values(result)),
-    )
+    def lead(self, result: HierarchyResult) -> Iterator[doc.Words]:
+        yield from (doc.bad(problem) for problem in result.problems)
+        if result.usable:
+            yield "Every value has a label at every level, and the levels are nested."
+        values = result.levels[0].groups - (1 if result.missing_rows else 0)
+        missing = f"; {doc.plural(result.missing_rows, 'row')} without a value" if result.missing_rows else ""
+        yield f"{doc.plural(values, 'value')} in {doc.plural(result.rows, 'row')}{missing}."
+        if result.written is not None:
+            yield f"{doc.plural(result.written, 'line')} of values and labels written."
 
-
-def _lead(result: HierarchyResult) -> Iterator[doc.Words]:
-    yield from (doc.bad(problem) for problem in result.problems)
-    if result.usable:
-        yield "Every value has a label at every level, and the levels are nested."
-    values = result.levels[0].groups - (1 if result.missing_rows else 0)
-    missing = f"; {doc.plural(result.missing_rows, 'row')} without a value" if result.missing_rows else ""
-    yield f"{doc.plural(values, 'value')} in {doc.plural(result.rows, 'row')}{missing}."
-    if result.written is not None:
-        yield f"{doc.plural(result.written, 'line')} of values and labels written."
+    def sections(self, result: HierarchyResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Levels", _levels(result))
+        yield doc.section("Notes", result.notes)
+        yield doc.section("Values", _values(result))
 
 
 def _levels(result: HierarchyResult) -> doc.Table:
-    gaps = "#No label" if any(level.uncovered_values for level in result.levels) else None
+    """Return the levels with their groups, and what is wrong with each."""
     rows: list[tuple[doc.Cell, ...]] = []
     for level in result.levels:
-        nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
-        missing = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
         name = level.name if level.level else "unchanged"
-        rows.append((level.level, name, level.groups, level.smallest, level.largest, nested, missing))
-    return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", gaps), rows)
+        nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
+        unlabelled = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
+        rows.append((level.level, name, level.groups, level.smallest, level.largest, nested, unlabelled))
+    return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", "?#No label"), rows)
 
 
 def _values(result: HierarchyResult) -> doc.Table:

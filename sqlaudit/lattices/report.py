@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import MEANING
 from sqlaudit.hierarchies.levels import in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
 from sqlaudit.lattices.verdicts import Shortfall, just_above, node_text
 from sqlaudit.models.phrases import requirement_lines
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 # Pictures of a lattice: its nodes with their verdicts, the border of safety, and the loss of nodes.
 #
@@ -243,88 +242,94 @@ _STOPPED = {
 }
 
 
-def lattice_document(result: LatticeResult) -> doc.Document:
-    """The result of a search as a document for any layout."""
-    required = doc.listing(result.requirements, None)
-    allowed = f"; at most {doc.plural(result.limit_rows, 'suppressed row')}" if result.limit_rows else ""
-    minimal = result.minimal if result.find == "minimal" or (result.find == "all" and not result.safe_nodes) else None
-    about = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}{allowed}."
-    return doc.report_on(
-        result,
-        headline(result),
-        (about, *_lines(result), _lead(result)),
-        doc.section("Generalization", *_node(result)),
-        doc.section("Why no generalization is safe", result.why),
-        doc.section("Minimal safe generalizations", *_nodes(result, minimal, "minimal one")),
-        doc.section("Safe generalizations", *_nodes(result, result.safe_nodes, "safe one"), *local_blocks(result)),
-        doc.section("Generalizations along the chain", _chain(result)),
-        doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result)),
-        doc.section("The release", *_release(result.published)),
-        doc.section("Checked nodes, in order", *_walk(result)),
-        doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result)),
-        doc.section("How it was searched", _how(result)),
-        doc.section("Limits of this audit", (MEANING,)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class LatticeReport(MeasuredReport[LatticeResult]):
+    """The report on a lattice search: the node to publish, why others fail, the decided nodes, and the release."""
 
+    method_title = "How it was searched"
 
-def _lines(result: LatticeResult) -> tuple[doc.Block, ...]:
-    """The requirements with the figures of the release; none where starred rows fail them, as the release explains."""
-    audit = result.published and result.published.audit
-    return requirement_lines(audit.checks, audit.rows) if audit and not audit.failing else ()
+    def headline(self, result: LatticeResult) -> doc.Toned:
+        if not result.rows:
+            return doc.warning("UNDETERMINED: the table has no rows")
+        if result.complete and result.best is None:
+            return doc.bad("NO SAFE GENERALIZATION: none in this lattice meets the requirements")
+        if not result.complete:
+            so_far = "no safe generalization found yet" if result.best is None else "this is the best one so far"
+            return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
+        answers = {
+            "best": "The best safe generalization",
+            "chain": "The finest safe generalization of the chain",
+            "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe generalization')} (all that exist)",
+            "all": f"{doc.count(result.safe or 0)} of {doc.plural(result.nodes, 'way')} to generalize "
+            f"{'is' if result.safe == 1 else 'are'} safe",
+        }
+        return doc.good(answers[result.find])
 
+    def key_figures(self, result: LatticeResult) -> Iterator[doc.KeyFigure]:
+        best, top = result.best, result.top
+        if best is not None:
+            left = bool(best.failing_rows and best.smallest_left)
+            smallest = (best.smallest_left if left else best.smallest) or 0
+            yield doc.KeyFigure(doc.plural(smallest, "row"), "Smallest class left" if left else "Smallest class")
+            if best.loss is not None:
+                yield doc.KeyFigure(doc.figure(best.loss), _title(result))
+        elif result.rows and top is not None and top.failing_rows:
+            yield doc.KeyFigure(doc.with_share(top.failing_rows, result.rows), "Failing rows, coarsest levels", "bad")
+        if best is not None and best.failing_rows:
+            yield doc.KeyFigure(doc.with_share(best.failing_rows, result.rows), "Suppressed rows")
+        elif result.safe is not None and result.rows:
+            nodes = f"{doc.count(result.safe)} of {doc.count(result.nodes)}"
+            yield doc.KeyFigure(nodes, "Safe generalizations", doc.bad_if(not result.safe))
 
-def _key_figures(result: LatticeResult) -> Iterator[doc.KeyFigure]:
-    """The smallest class and the loss of the best node, then what is suppressed, or how many nodes are safe."""
-    best, top = result.best, result.top
-    if best is not None:
-        left = bool(best.failing_rows and best.smallest_left)
-        smallest = (best.smallest_left if left else best.smallest) or 0
-        yield doc.KeyFigure(doc.plural(smallest, "row"), "Smallest class left" if left else "Smallest class")
-        if best.loss is not None:
-            yield doc.KeyFigure(doc.figure(best.loss), _title(result))
-    elif result.rows and top is not None and top.failing_rows:
-        yield doc.KeyFigure(doc.with_share(top.failing_rows, result.rows), "Failing rows, coarsest levels", "bad")
-    if best is not None and best.failing_rows:
-        yield doc.KeyFigure(doc.with_share(best.failing_rows, result.rows), "Suppressed rows")
-    elif result.safe is not None and result.rows:
-        tone: doc.Tone = "plain" if result.safe else "bad"
-        yield doc.KeyFigure(f"{doc.count(result.safe)} of {doc.count(result.nodes)}", "Safe generalizations", tone)
+    def opening(self, result: LatticeResult) -> Iterator[doc.Content]:
+        rows, required = doc.plural(result.rows, "row"), doc.listing(result.requirements, None)
+        allowed = f"; at most {doc.plural(result.limit_rows, 'suppressed row')}" if result.limit_rows else ""
+        yield f"{result.target}: {rows}; required: {required}{allowed}."
+        audit = result.published and result.published.audit
+        if audit and not audit.failing:  # starred rows fail requirements, as the section on the release explains
+            yield from requirement_lines(audit.checks, audit.rows)
 
+    def lead(self, result: LatticeResult) -> Iterator[doc.Words]:
+        best = result.best
+        if best is not None:
+            least = "Least loss: " if result.find in ("minimal", "all") else "Generalization: "
+            classes = doc.plural(best.classes, "class", "classes")
+            yield doc.Toned(f"{least}{_describe(result, best)}: {classes}.", "good" if result.complete else "warn")
+        if result.complete:
+            return
+        yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better generalization may exist.")
+        if result.unknown:
+            yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
+        if result.bound is not None:
+            yield f"Proven: no safe node has a loss below {doc.figure(result.bound)}."
 
-def headline(result: LatticeResult) -> doc.Toned:
-    """The answer in a few words."""
-    if not result.rows:
-        return doc.warning("UNDETERMINED: the table has no rows")
-    if result.complete and result.best is None:
-        return doc.bad("NO SAFE GENERALIZATION: none in this lattice meets the requirements")
-    if not result.complete:
-        so_far = "no safe generalization found yet" if result.best is None else "this is the best one so far"
-        return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
-    answers = {
-        "best": "The best safe generalization",
-        "chain": "The finest safe generalization of the chain",
-        "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe generalization')} (all that exist)",
-        "all": f"{doc.count(result.safe or 0)} of {doc.plural(result.nodes, 'way')} to generalize "
-        f"{'is' if result.safe == 1 else 'are'} safe",
-    }
-    return doc.good(answers[result.find])
+    def sections(self, result: LatticeResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Generalization", *_node(result))
+        yield doc.section("Why no generalization is safe", result.why)
+        if result.find == "minimal" or (result.find == "all" and not result.safe_nodes):
+            yield doc.section("Minimal safe generalizations", *_nodes(result, result.minimal, "minimal one"))
+        safe_nodes = _nodes(result, result.safe_nodes, "safe one")
+        yield doc.section("Safe generalizations", *safe_nodes, *local_blocks(result))
+        yield doc.section("Generalizations along the chain", _chain(result))
+        yield doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result))
+        yield doc.section("The release", *_release(result.published))
+        yield doc.section("Checked nodes, in order", *_walk(result))
+        yield doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result))
 
-
-def _lead(result: LatticeResult) -> Iterator[doc.Words]:
-    best = result.best
-    if best is not None:
-        least = "Least loss: " if result.find in ("minimal", "all") else "Generalization: "
-        classes = doc.plural(best.classes, "class", "classes")
-        yield doc.Toned(f"{least}{_describe(result, best)}: {classes}.", "good" if result.complete else "warn")
-    if result.complete:
-        return
-    yield doc.warning(f"{_STOPPED.get(result.stopped, 'Stopped')}; a better generalization may exist.")
-    if result.unknown:
-        yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
-    if result.bound is not None:
-        yield f"Proven: no safe node has a loss below {doc.figure(result.bound)}."
+    def method(self, result: LatticeResult) -> Iterator[tuple[str, doc.Cell]]:
+        decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"
+        tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
+        if tagged:
+            decided += f", {doc.count(tagged)} inferred"
+        beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
+        inherited = "yes" if result.monotone else "not with suppression for these requirements"
+        relied = "yes" if result.loss_monotone else "no (not used by the search)"
+        yield "searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"
+        yield "algorithm", result.algorithm
+        yield "lattice", decided
+        yield "safe nodes", result.safe
+        yield "coarser nodes stay safe", inherited
+        yield "coarser nodes lose no less", relied
+        yield "warnings only", ", ".join(result.warn_only)
 
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
@@ -384,25 +389,20 @@ def _nodes(result: LatticeResult, nodes: tuple[LatticeNode, ...] | None, what: s
         yield f"The {MOST} with the smallest {title.lower()} of {doc.plural(len(nodes), what)}."
     ranked = sorted(nodes, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))
     shown = ranked[:MOST]
-    known = all(node.smallest_left is not None for node in shown)
     smallest = "#Smallest class left" if any(node.failing_rows for node in shown) else "#Smallest class"
     minimal = {node.levels for node in result.minimal or ()} if nodes is result.safe_nodes else set()
-    optima = {one.levels: one.strategies for one in (result.local and result.local.optima) or ()}
-    rows = (
-        (
-            _changes(result, one.levels),
-            node_text(one.levels),
-            one.loss,
-            one.suppressed_rows or 0,
-            one.classes,
-            one.smallest_left or 0,
-            "yes" if one.levels in minimal else "",
-            optima.get(one.levels, 0),
-        )
-        for one in shown
+    optima = {optimum.levels: optimum.strategies for optimum in (result.local and result.local.optima) or ()}
+    yield doc.table_of(
+        shown,
+        ("Generalization", lambda node: _changes(result, node.levels)),
+        ("Levels", lambda node: node_text(node.levels)),
+        (f"#{title}", "loss"),
+        ("#Suppressed", lambda node: node.suppressed_rows or 0),
+        "#classes",
+        (smallest if all(node.smallest_left is not None for node in shown) else None, "smallest_left"),
+        ("Minimal" if minimal else None, lambda node: "yes" if node.levels in minimal else ""),
+        ("#Strategies" if optima else None, lambda node: optima.get(node.levels, 0)),
     )
-    heads = ("Generalization", "Levels", f"#{title}", "#Suppressed", "#Classes", smallest if known else None)
-    yield doc.table((*heads, "Minimal" if minimal else None, "#Strategies" if optima else None), rows)
     yield losses_picture(ranked, title)
 
 
@@ -431,16 +431,13 @@ def _walk(result: LatticeResult) -> Iterator[doc.Content]:
         return
     if len(result.walk) > MOST:
         yield f"The first {MOST} of {doc.count(len(result.walk))}; the JSON has all of them."
-    rows = (
-        (
-            _changes(result, node.levels),
-            node_text(node.levels),
-            _verdict(node),
-            "; ".join(_short(one, result.rows) for one in node.fails),
-        )
-        for node in result.walk[:MOST]
+    yield doc.table_of(
+        result.walk[:MOST],
+        ("Generalization", lambda node: _changes(result, node.levels)),
+        ("Levels", lambda node: node_text(node.levels)),
+        ("Verdict", _verdict),
+        ("Fails", lambda node: "; ".join(_short(shortfall, result.rows) for shortfall in node.fails)),
     )
-    yield doc.table(("Generalization", "Levels", "Verdict", "Fails"), rows)
 
 
 def _release(made: Published | None) -> Iterator[doc.Content]:
@@ -474,18 +471,13 @@ def _release_sentences(made: Published) -> Iterator[doc.Words]:
 
 
 def _columns(result: LatticeResult) -> doc.Table:
-    weighted = any(column.weight is not None for column in result.columns)
-    rows = (
-        (
-            column.name,
-            column.values,
-            {"keep": "unchanged", "drop": "left out"}.get(column.use)
-            or "; ".join(_becoming(column, level) for level in range(len(column.levels))),
-            doc.limit(column.weight) if weighted else "",
-        )
-        for column in result.columns
-    )
-    return doc.table(("Column", "#Values", "Levels", "#Weight" if weighted else None), rows)
+    def levels(column: LatticeColumn) -> str:
+        becoming = (_becoming(column, level) for level in range(len(column.levels)))
+        return {"keep": "unchanged", "drop": "left out"}.get(column.use) or "; ".join(becoming)
+
+    is_weighted = any(column.weight is not None for column in result.columns)
+    weight = ("#Weight" if is_weighted else None, lambda column: doc.limit(column.weight))
+    return doc.table_of(result.columns, ("Column", "name"), "#values", ("Levels", levels), weight)
 
 
 def _map(result: LatticeResult) -> Iterator[doc.Content]:
@@ -495,23 +487,3 @@ def _map(result: LatticeResult) -> Iterator[doc.Content]:
     if result.find in ("minimal", "all"):
         yield grid_table(result)
         yield heights_table(result)
-
-
-def _how(result: LatticeResult) -> doc.Facts:
-    decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"
-    tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
-    if tagged:
-        decided += f", {doc.count(tagged)} inferred"
-    beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
-    inherited = "yes" if result.monotone else "not with suppression for these requirements"
-    relied = "yes" if result.loss_monotone else "no (not used by the search)"
-    return doc.facts(
-        ("searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"),
-        ("algorithm", result.algorithm),
-        ("lattice", decided),
-        ("safe nodes", result.safe),
-        ("coarser nodes stay safe", inherited),
-        ("coarser nodes lose no less", relied),
-        ("warnings only", ", ".join(result.warn_only)),
-        *made(result),
-    )

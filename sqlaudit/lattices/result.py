@@ -244,7 +244,7 @@ class LatticeResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-lattice/1"
-    shown_by: ClassVar = "sqlaudit.lattices.report:lattice_document"
+    shown_by: ClassVar = "sqlaudit.lattices.report:LatticeReport"
 
     target: str = field(metadata=key("target.name"))
     rows: int = field(metadata=key("target.rows"))

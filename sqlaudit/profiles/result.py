@@ -17,7 +17,7 @@ from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 NEARLY = 0.9
 """The share of different values from which on a column singles out almost every row."""
@@ -278,7 +278,7 @@ class ProfileResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-profile/1"
-    shown_by: ClassVar = "sqlaudit.profiles.result:profile_document"
+    shown_by: ClassVar = "sqlaudit.profiles.result:ProfileReport"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=base.key("target.name"))
@@ -326,8 +326,6 @@ class ProfileResult(base.MeasuredResult, Shown):
         )
 
 
-# The report of a profile: the proposed roles first, then notes, and the next steps.
-
 TITLES = {
     Role.DIRECT_IDENTIFIER: "Direct identifiers (always leave them out)",
     Role.QUASI_IDENTIFIER: "Quasi-identifiers (others may know them)",
@@ -337,7 +335,7 @@ TITLES = {
 _RIGHT = "Proposals follow from names and from counts of values. Check them against what you know."
 _ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
 _TEXTS = "Text that looks harmless can still name a person."
-_HEADS = ("Column", "#Values", "#Missing", "#Rare", "Reasons")
+_HEADINGS = ("Column", "?#Values", "?#Missing", "?#Rare", "?Reasons")
 UNKNOWN = "its name and values do not show what it contains"
 """The reason of a column without any other; the report has one sentence for all such columns."""
 _MOST_SETS = 8
@@ -350,73 +348,70 @@ def looks_like(what: str, names: Sequence[str]) -> str:
     return f"looks like a {what}" if len(names) == 1 else f"look like {what}s"
 
 
-def profile_document(result: ProfileResult) -> doc.Document:
-    """A profile as a document for any layout.
+class ProfileReport(MeasuredReport[ProfileResult]):
+    """The report on a profile: the proposed roles, then notes, and the next steps. Values stand where it holds them."""
 
-    Args:
-        result: what the profile found; values are shown where it holds them, and only there.
-    """
-    values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
-    beyond = _ALONE
-    if result.together is not None:
-        beyond = f"Sets of more than {doc.plural(result.together.max_size or 0, 'column')} were not searched."
-    return doc.report_on(
-        result,
-        doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {doc.plural(len(result.columns), 'column')}"),
-        (_lead(result),),
-        *(
-            doc.section(title, _table([_row(column) for column in result.columns if column.role is role]))
-            for role, title in TITLES.items()
-        ),
-        doc.section("Columns that together single people out", *_sets_together(result)),
-        doc.section("Notes", _remarks(result)),
-        doc.section("Values", doc.facts(*values)),
-        doc.section("How to go on", _next(result), _questions(result), repeating=True),
-        doc.section("How this was computed", doc.facts(("table", result.target), *made(result))),
-        sql_section(result),
-        doc.section("Limits of this profile", (_RIGHT, beyond, _TEXTS)),
-        figures=() if result.cells else _key_figures(result),
-    )
+    method_title = "How this was computed"
+    limits_title = "Limits of this profile"
+    limits_last = True
 
+    def headline(self, result: ProfileResult) -> doc.Toned:
+        columns = doc.plural(len(result.columns), "column")
+        return doc.Toned(f"{result.target}: {doc.plural(result.rows, 'row')}, {columns}")
 
-def _key_figures(result: ProfileResult) -> Iterator[doc.KeyFigure]:
-    """How many direct identifiers and quasi-identifiers there are, and how few columns single people out."""
-    identifiers = result.named(Role.DIRECT_IDENTIFIER)
-    yield doc.KeyFigure(doc.count(len(identifiers)), "Direct identifiers", "bad" if identifiers else "plain")
-    columns = f"{doc.count(len(result.likely))} of {doc.count(len(result.columns))}"
-    yield doc.KeyFigure(columns, "Columns others may know")
-    if result.together is not None and result.together.sets:
-        fewest = min(len(one.columns) for one in result.together.sets)
-        yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
+    def key_figures(self, result: ProfileResult) -> Iterator[doc.KeyFigure]:
+        if result.cells:
+            return
+        identifiers = result.named(Role.DIRECT_IDENTIFIER)
+        yield doc.KeyFigure(doc.count(len(identifiers)), "Direct identifiers", doc.bad_if(identifiers))
+        columns = f"{doc.count(len(result.likely))} of {doc.count(len(result.columns))}"
+        yield doc.KeyFigure(columns, "Columns others may know")
+        if result.together is not None and result.together.sets:
+            fewest = min(len(column_set.columns) for column_set in result.together.sets)
+            yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
 
+    def lead(self, result: ProfileResult) -> Iterator[doc.Words]:
+        if result.cells is not None:
+            yield doc.warning(
+                f"Rows look like cells of a published table with counts in {result.cells.count}, not like people. "
+                "Check the cells instead."
+            )
+        if identifiers := result.named(Role.DIRECT_IDENTIFIER):
+            yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
+        if result.likely:
+            yield f"Others may know {doc.listing(result.likely)}."
+        if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
+            verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
+            yield f"{doc.listing(telling)} {verb} people out if others know {them}."
+        if result.named(Role.SENSITIVE):
+            yield f"Others must not learn {doc.listing(result.named(Role.SENSITIVE))}."
+        if result.entity is not None:
+            yield f"{result.entity.column} seems to identify the person: {result.entity.reason}."
+        if result.unreadable:
+            columns = doc.plural(len(result.unreadable), "column")
+            yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listing(result.unreadable)}).")
+        if not result.rows:
+            yield doc.warning("The table has no rows. Roles are proposed by names only.")
 
-def _lead(result: ProfileResult) -> Iterator[doc.Words]:
-    if result.cells is not None:
-        yield doc.warning(
-            f"Rows look like cells of a published table with counts in {result.cells.count}, not like people. Check "
-            "the cells instead."
+    def sections(self, result: ProfileResult) -> Iterator[tuple[doc.Section, ...]]:
+        for role, title in TITLES.items():
+            rows = [_row(column) for column in result.columns if column.role is role]
+            yield doc.section(title, doc.table(_HEADINGS, rows))
+        yield doc.section("Columns that together single people out", *_sets_together(result))
+        yield doc.section("Notes", _remarks(result))
+        values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
+        yield doc.section("Values", doc.facts(*values))
+        yield doc.section("How to go on", _next(result), _questions(result), repeating=True)
+
+    def method(self, result: ProfileResult) -> Iterator[tuple[str, doc.Cell]]:
+        yield "table", result.target
+
+    def limits(self, result: ProfileResult) -> tuple[str, ...]:
+        most = 0 if result.together is None else result.together.max_size or 0
+        beyond = (
+            _ALONE if result.together is None else f"Sets of more than {doc.plural(most, 'column')} were not searched."
         )
-    if identifiers := result.named(Role.DIRECT_IDENTIFIER):
-        yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
-    if result.likely:
-        yield f"Others may know {doc.listing(result.likely)}."
-    if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
-        verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
-        yield f"{doc.listing(telling)} {verb} people out if others know {them}."
-    if result.named(Role.SENSITIVE):
-        yield f"Others must not learn {doc.listing(result.named(Role.SENSITIVE))}."
-    if result.entity is not None:
-        yield f"{result.entity.column} seems to identify the person: {result.entity.reason}."
-    if result.unreadable:
-        columns = doc.plural(len(result.unreadable), "column")
-        yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listing(result.unreadable)}).")
-    if not result.rows:
-        yield doc.warning("The table has no rows. Roles are proposed by names only.")
-
-
-def _table(rows: Sequence[tuple[doc.Words, ...]]) -> doc.Table:
-    """Columns with their figures, without figures that none of them has."""
-    return doc.table((head if any(cells) else None for head, *cells in zip(_HEADS, *rows, strict=True)), rows)
+        return _RIGHT, beyond, _TEXTS
 
 
 def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:

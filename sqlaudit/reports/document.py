@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import takewhile
-from typing import Any, Literal, NamedTuple, Protocol
+from itertools import chain, takewhile
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
@@ -47,6 +48,11 @@ def good(text: str, hint: str = "") -> Toned:
 def bad(text: str, hint: str = "") -> Toned:
     """Something to fix."""
     return Toned(text, "bad", hint)
+
+
+def bad_if(is_bad: object) -> Tone:
+    """Return the tone of something to fix where it is bad, else no tone."""
+    return "bad" if is_bad else "plain"
 
 
 def warning(text: str, hint: str = "") -> Toned:
@@ -134,19 +140,66 @@ class Table:
     caption: str = ""
 
 
-def table(titles: Iterable[str | Column | None], rows: Iterable[Iterable[Cell]], caption: str = "") -> Table:
-    """A table of headings and lines.
+Heading = str | Column | None
+"""The heading of a column: a label, a `Column` with its own text, or None to leave the column out."""
+
+
+def table(headings: Iterable[Heading], rows: Iterable[Iterable[Cell]], caption: str = "") -> Table:
+    """Return a table of these rows.
 
     Args:
-        titles: labels of the columns, put into sentence case; `#` begins those of numbers, None leaves a column out,
-            and a `Column` has its own text, for instance a name from the data.
-        rows: a cell for each title, whether its column is left out or not. caption: the text above it.
+        headings: labels of the columns, put into sentence case. `#` begins those of numbers. `?` begins those of
+            columns that are left out when all of their cells are empty or 0. A `Column` has its own text, for instance
+            a name from the data. None leaves a column out.
+        rows: a cell for each heading, whether its column is left out or not.
+        caption: the text above the table.
+
+    Example:
+        >>> table(("file", "?#rows", "?notes"), [("a.csv", 9, ""), ("b.csv", 12, None)]).rows
+        (('a.csv', '9'), ('b.csv', '12'))
     """
-    heads = [Column(label(one.removeprefix("#")), one[:1] == "#") if isinstance(one, str) else one for one in titles]
-    columns = tuple(head for head in heads if head is not None)
-    lines = (zip(heads, row, strict=True) for row in rows)
-    said = (tuple(in_cell(cell) for head, cell in line if head is not None) for line in lines)
-    return Table(columns, tuple(said), caption)
+    cells = [tuple(row) for row in rows]
+    columns = [_column(heading, any(row[place] for row in cells)) for place, heading in enumerate(headings)]
+    lines = (zip(columns, row, strict=True) for row in cells)
+    shown = (tuple(in_cell(cell) for column, cell in line if column is not None) for line in lines)
+    return Table(tuple(column for column in columns if column is not None), tuple(shown), caption)
+
+
+def _column(heading: Heading, has_cells: bool) -> Column | None:
+    if not isinstance(heading, str):
+        return heading
+    text = heading.removeprefix("?")
+    return Column(label(text.removeprefix("#")), text[:1] == "#") if has_cells or text == heading else None
+
+
+Item = TypeVar("Item")
+FieldColumns = str | tuple[Heading, str | Callable[[Item], Cell]]
+
+
+def table_of(items: Iterable[Item], *columns: FieldColumns[Item], caption: str = "") -> Table:
+    """Return a table with a row for each item.
+
+    Args:
+        items: what the rows are about, for instance the instances of a dataclass.
+        columns: the names of fields, which are the headings too, with `#` and `?` as in `table`: `#boxes
+            #fewest_users`. Or a heading, and the field or the function that gives the cell of an item.
+        caption: the text above the table.
+
+    Example:
+        >>> rows = [KeyFigure("3", "Unique rows", "bad"), KeyFigure("1", "Smallest group")]
+        >>> table_of(rows, "name tone", ("#Rows", "value"), ("#Letters", lambda row: len(row.name))).rows
+        (('Unique rows', 'bad', '3', '11'), ('Smallest group', 'plain', '1', '14'))
+    """
+    pairs = list(chain.from_iterable(map(_pairs, columns)))
+    cells = [attrgetter(cell) if isinstance(cell, str) else cell for _, cell in pairs]
+    return table((heading for heading, _ in pairs), ((cell(item) for cell in cells) for item in items), caption)
+
+
+def _pairs(columns: FieldColumns[Item]) -> Iterator[tuple[Heading, str | Callable[[Item], Cell]]]:
+    if isinstance(columns, str):
+        yield from ((name.replace("_", " "), name.lstrip("?#")) for name in columns.split())
+    else:
+        yield columns
 
 
 @dataclass(frozen=True)
@@ -171,7 +224,7 @@ class Line(NamedTuple):
 def lines(found: Iterable[Line]) -> Table:
     """The requirements of a report, one a line with its figure and its limit, for its lead.
 
-    Together with `figures=` of `report_on` this is the first screen of a report: the verdict, at most three large
+    Together with `figures=` of `compose` this is the first screen of a report: the verdict, at most three large
     figures, one line a requirement. The details follow as sections.
 
     Example:
@@ -183,9 +236,7 @@ def lines(found: Iterable[Line]) -> Table:
         >>> [one.name for one in screen.figures]
         ['Smallest group', 'Requirements met']
     """
-    rows = tuple(found)
-    failing = "what fails" if any(one.failing for one in rows) else None
-    return table(("verdict", "requirement", "#result", "required", failing), rows)
+    return table(("verdict", "requirement", "#result", "required", "?what fails"), found)
 
 
 @dataclass(frozen=True)
@@ -341,41 +392,18 @@ class Document:
         return (*self.lead, *(block for one in self.sections for block in one.blocks))
 
 
-class Dated(Protocol):
-    """A result of something that was looked at."""
-
-    @property
-    def target(self) -> str:
-        """The table or file."""
-
-    @property
-    def time(self) -> str:
-        """When it was finished, ISO 8601."""
-
-
-Lead = Iterable[Block | Words | Iterable[Words]]
-
-
 def compose(
     headline: Words,
-    lead: Lead,
+    lead: Iterable[Content],
     *sections: Iterable[Section],
     figures: Iterable[KeyFigure] = (),
     about: About | None = None,
 ) -> Document:
-    """A document of all these sections."""
-    said = tuple(one for several in sections for one in several)
-    blocks = (as_block(content) for content in lead)
-    return Document(headline, tuple(filter(has_content, blocks)), said, tuple(figures), about or About())
-
-
-def report_on(
-    result: Dated, headline: Words, lead: Lead, *sections: Iterable[Section], figures: Iterable[KeyFigure] = ()
-) -> Document:
-    """A document of all these sections about the target of a result; how it was read stands under the lead."""
-    remarks = [one for one in getattr(result, "remarks", ()) if one not in getattr(result, "warnings", ())]
-    lead = (*lead, *notices_block(remarks))
-    return compose(headline, lead, *sections, figures=figures, about=About(result.target, result.time))
+    """Return a document of these parts; contents of the lead that are empty are left out."""
+    blocks = (as_block(content) for content in lead if content is not None)
+    return Document(
+        headline, tuple(filter(has_content, blocks)), tuple(chain(*sections)), tuple(figures), about or About()
+    )
 
 
 def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:

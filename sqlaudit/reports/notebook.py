@@ -20,7 +20,7 @@ class Shown:
     __slots__ = ()
 
     shown_by: ClassVar[str]
-    """The function that makes its report, `module:name`: imported when asked for, since reports know their results."""
+    """The class of its report, `module:name`: imported when asked for, since reports know their results."""
     frame_of: ClassVar[str]
     """What of its JSON becomes the rows of `to_frame`: `checks`, or `aggregates.unsafe` for a key inside a key."""
 
@@ -93,7 +93,7 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
 
 
 def document_of(result: Any) -> Document:
-    """The report of any result that a public function returns.
+    """Return the report on any result that a public function returns.
 
     Raises:
         TypeError: it is none of them.
@@ -101,7 +101,7 @@ def document_of(result: Any) -> Document:
     if not isinstance(result, Shown):
         raise TypeError(f"{type(result).__name__} has no report")
     module, _, name = result.shown_by.partition(":")
-    document: Document = getattr(importlib.import_module(module), name)(result)
+    document: Document = getattr(importlib.import_module(module), name)().document(result)
     return document
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlaudit.base.errors import InputError
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.glossary import terms_of
-from sqlaudit.reports.stored import moment
+from sqlaudit.reports.report import moment
 
 # The head and foot of printed pages: which file, when, and which page of how many.
 

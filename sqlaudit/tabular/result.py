@@ -11,7 +11,7 @@ from sqlaudit.base.result import FROM_1, IF_ANY, Documented, MeasuredResult, Sev
 from sqlaudit.models.phrases import VERDICTS, published
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class AggregatesResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-aggregates/1"
-    shown_by: ClassVar = "sqlaudit.tabular.result:aggregates_document"
+    shown_by: ClassVar = "sqlaudit.tabular.result:AggregatesReport"
     frame_of: ClassVar = "aggregates.unsafe"
 
     engine: str = ""
@@ -258,8 +258,6 @@ class AggregatesResult(MeasuredResult, Shown):
         return self.status in (Status.PASS, Status.WARN)
 
 
-# The report on a published table.
-
 Keys = Sequence[Mapping[str, str | None]]
 _EARLY = {"time": " (time limit reached)", "interrupted": " (search interrupted)"}
 NOT_SAID = (
@@ -274,43 +272,89 @@ OUTSIDERS = (
 )
 
 
-def aggregates_document(result: AggregatesResult) -> doc.Document:
-    """The report on a published table, as a document for any layout."""
-    changed = (_rule_keys(result, f"From {two.before}", two.unsafe) for two in result.differences)
-    further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
-    is_safe = result.protection is not None and result.protection.safe
-    return doc.report_on(
-        result,
-        doc.good(f"{result.target}: the protected table is safe{_against(result)}") if is_safe else _headline(result),
-        (_rules(result), _lead(result)),
-        doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules)),
-        doc.section("Table", *_drawn(result)),
-        doc.section("Changes between releases", _differences(result)),
-        doc.section("Unsafe changes", *changed),
-        doc.section("Hidden cells", _hidden(result)),
-        doc.section("Further hidden cells", _keys(result, "Protects", further)),
-        doc.section("Problem cells", _keys(result, "Problem", [(one.code, one.keys) for one in result.problems])),
-        doc.section("Method", _how(result)),
-        sql_section(result),
-        doc.section("Limits of this audit", NOT_SAID),
-        figures=_key_figures(result),
-    )
+class AggregatesReport(MeasuredReport[AggregatesResult]):
+    """The report on a published table: the cells that disclose too much, and how they are protected."""
 
+    limits_last = True
 
-def _key_figures(result: AggregatesResult) -> Iterator[doc.KeyFigure]:
-    """Unsafe cells, hidden ones, and those of them that can be computed."""
-    every = doc.count(result.cells)
-    if result.rules and result.cells:
-        is_safe = not result.unsafe_cells or (result.protection is not None and result.protection.safe)
-        tone: doc.Tone = "plain" if is_safe else "bad"
-        yield doc.KeyFigure(f"{doc.count(result.unsafe_cells)} of {every}", "Unsafe cells" + _before(result), tone)
-    if result.hidden:
-        yield doc.KeyFigure(f"{doc.count(result.hidden)} of {every}", "Hidden cells")
-    if result.deducible is not None:
-        hidden = f"{doc.count(result.deducible)} of {doc.count(result.hidden)}"
-        yield doc.KeyFigure(hidden, "Hidden but computable", "bad" if result.deducible else "plain")
-    if result.protection is not None and result.protection.rounded_to is None and not result.hidden:
-        yield doc.KeyFigure(f"{doc.count(result.protection.further)} of {every}", "Further hidden cells")
+    def headline(self, result: AggregatesResult) -> doc.Words:
+        if result.protection is not None and result.protection.safe:
+            return doc.good(f"{result.target}: the protected table is safe{_against(result)}")
+        return _headline(result)
+
+    def key_figures(self, result: AggregatesResult) -> Iterator[doc.KeyFigure]:
+        cells = doc.count(result.cells)
+        if result.rules and result.cells:
+            is_safe = not result.unsafe_cells or (result.protection is not None and result.protection.safe)
+            unsafe = f"{doc.count(result.unsafe_cells)} of {cells}"
+            yield doc.KeyFigure(unsafe, "Unsafe cells" + _before(result), doc.bad_if(not is_safe))
+        if result.hidden:
+            yield doc.KeyFigure(f"{doc.count(result.hidden)} of {cells}", "Hidden cells")
+        if result.deducible is not None:
+            hidden = f"{doc.count(result.deducible)} of {doc.count(result.hidden)}"
+            yield doc.KeyFigure(hidden, "Hidden but computable", doc.bad_if(result.deducible))
+        if result.protection is not None and result.protection.rounded_to is None and not result.hidden:
+            yield doc.KeyFigure(f"{doc.count(result.protection.further)} of {cells}", "Further hidden cells")
+
+    def opening(self, result: AggregatesResult) -> Iterator[doc.Content]:
+        yield _rules(result)
+
+    def lead(self, result: AggregatesResult) -> Iterator[doc.Words]:
+        if any(rule.cells and not rule.keys for rule in result.rules):
+            hint = f"{spelled('show_values', True)} lists them."
+            yield doc.Toned("The unsafe cells are not named, because values are not shown.", hint=hint)
+        yield from (doc.warning(rule.note) for rule in result.rules if rule.note)
+        if any(rule.status is Status.UNDETERMINED and not rule.undecided for rule in result.rules):
+            yield doc.warning("Problems of the table leave the verdict open.")
+        for problem in result.problems:
+            yield doc.warning(problem.message) if problem in result.mistakes else problem.message
+        for difference in result.differences:
+            yield from _changes(difference)
+        if result.deducible:
+            verb = "follows" if result.deducible == 1 else "follow"
+            cells = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')}"
+            yield doc.bad(f"{cells} {verb} from published ones: hide further cells or omit totals.")
+        if result.outsiders_only:
+            yield OUTSIDERS
+        if result.small_counts_hidden:
+            yield doc.bad("Small counts are hidden but their totals are not, so subtraction reveals them.")
+        for rounded in result.rounded:
+            revealed = f"; totals reveal the unrounded value of {doc.plural(rounded.deducible or 0, 'cell')}"
+            multiples = f"Every published {rounded.measure} is a multiple of {rounded.base}"
+            yield doc.bad(f"{multiples}{revealed}.") if rounded.deducible else doc.Toned(f"{multiples}.")
+        if result.protection is not None:
+            yield from _protected(result.protection)
+
+    def sections(self, result: AggregatesResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Unsafe cells", _rule_keys(result, "Rule", result.rules))
+        yield doc.section("Table", *_drawn(result))
+        yield doc.section("Changes between releases", _differences(result))
+        changes = (_rule_keys(result, f"From {change.before}", change.unsafe) for change in result.differences)
+        yield doc.section("Unsafe changes", *changes)
+        yield doc.section("Hidden cells", _hidden(result))
+        further = [] if result.protection is None else [("unsafe cells", result.protection.keys)]
+        yield doc.section("Further hidden cells", _keys(result, "Protects", further))
+        problems = [(problem.code, problem.keys) for problem in result.problems]
+        yield doc.section("Problem cells", _keys(result, "Problem", problems))
+
+    def method(self, result: AggregatesResult) -> Iterator[tuple[str, doc.Cell]]:
+        columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
+        yield "cells", result.cells
+        yield "dimensions", ", ".join(result.by)
+        yield from (("linked table", f"{table.target}, by {', '.join(table.by)}") for table in result.linked)
+        yield "columns", columns
+        yield "totals in", ", ".join(result.totals) or "none"
+        yield from ((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items())
+        if result.contributors is not None:
+            sum_of_cells = " (people in several cells count in each)" if result.contributors_added_up else ""
+            yield "contributors", doc.count(result.contributors) + sum_of_cells
+        yield "published rules", published(result.rules)
+        yield "hidden cells", result.hidden
+        yield "marks", ", ".join(result.marks)
+        yield "unused numbers", ", ".join(result.unused_columns)
+
+    def limits(self, result: AggregatesResult) -> tuple[str, ...]:
+        return NOT_SAID
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
@@ -341,35 +385,6 @@ def _against(result: AggregatesResult) -> str:
 
 def _of(result: AggregatesResult, cells: int) -> str:
     return doc.out_of(cells, result.cells, "cell")
-
-
-def _lead(result: AggregatesResult) -> Iterator[doc.Words]:
-    if any(one.cells and not one.keys for one in result.rules):
-        hint = f"{spelled('show_values', True)} lists them."
-        yield doc.Toned("The unsafe cells are not named, because values are not shown.", hint=hint)
-    yield from (doc.warning(one.note) for one in result.rules if one.note)
-    if any(one.status is Status.UNDETERMINED and not one.undecided for one in result.rules):
-        yield doc.warning("Problems of the table leave the verdict open.")
-    for problem in result.problems:
-        yield doc.warning(problem.message) if problem in result.mistakes else problem.message
-    for two in result.differences:
-        yield from _changes(two)
-    if result.deducible:
-        verb = "follows" if result.deducible == 1 else "follow"
-        text = f"{doc.count(result.deducible)} of {doc.plural(result.hidden, 'hidden cell')} {verb} from published ones"
-        yield doc.bad(f"{text}: hide further cells or omit totals.")
-    if result.outsiders_only:
-        yield OUTSIDERS
-    if result.small_counts_hidden:
-        yield doc.bad("Small counts are hidden but their totals are not, so subtraction reveals them.")
-    for found in result.rounded:
-        back = (
-            f"; totals reveal the unrounded value of {doc.plural(found.deducible, 'cell')}" if found.deducible else ""
-        )
-        said = f"Every published {found.measure} is a multiple of {found.base}{back}."
-        yield doc.Toned(said, "bad" if back else "plain")
-    if result.protection is not None:
-        yield from _protected(result.protection)
 
 
 def _protected(found: CellProtection) -> Iterator[doc.Words]:
@@ -452,10 +467,14 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
 
 
 def _rules(result: AggregatesResult) -> doc.Table:
-    rows = ((VERDICTS[one.status], one.text, one.cells, one.judged, one.undecided) for one in result.rules)
-    open_ones = "#Not decided" if any(one.undecided for one in result.rules) else None
-    heads = ("Verdict" + _before(result), "Requirement", "#Unsafe cells" + _before(result), "#Checked cells", open_ones)
-    return doc.table(heads, rows)
+    return doc.table_of(
+        result.rules,
+        ("Verdict" + _before(result), lambda rule: VERDICTS[rule.status]),
+        ("Requirement", "text"),
+        ("#Unsafe cells" + _before(result), "cells"),
+        ("#Checked cells", "judged"),
+        ("?#Not decided", "undecided"),
+    )
 
 
 def _before(result: AggregatesResult) -> str:
@@ -470,24 +489,3 @@ def _keys(result: AggregatesResult, what: str, found: Sequence[tuple[str, Keys]]
 
 def _rule_keys(result: AggregatesResult, what: str, rules: Sequence[RuleFound]) -> doc.Table:
     return _keys(result, what, [(one.text, one.keys) for one in rules])
-
-
-def _how(result: AggregatesResult) -> doc.Facts:
-    columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
-    sum_of_cells = " (people in several cells count in each)" if result.contributors_added_up else ""
-    behind = None if result.contributors is None else doc.count(result.contributors) + sum_of_cells
-    said = (
-        ("cells", doc.count(result.cells)),
-        ("dimensions", ", ".join(result.by)),
-        *(("linked table", f"{one.target}, by {', '.join(one.by)}") for one in result.linked),
-        ("columns", columns),
-        ("totals in", ", ".join(result.totals) or "none"),
-        *((f"subtotals in {name}", doc.plural(number, "value")) for name, number in result.subtotals.items()),
-        *([("contributors", behind)] if behind else []),
-        *([("published rules", published(result.rules))] if any(one.preset for one in result.rules) else []),
-        ("hidden cells", doc.count(result.hidden)),
-        *([("marks", ", ".join(result.marks))] if result.marks else []),
-        *([("unused numbers", ", ".join(result.unused_columns))] if result.unused_columns else []),
-        *made(result),
-    )
-    return doc.facts(*said)

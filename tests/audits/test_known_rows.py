@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.audits.unwarned import unwarned  # noqa: F401
@@ -130,7 +130,7 @@ def test_one_row_may_be_worse_than_all() -> None:
 def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool, headline: str) -> None:
     result = sqlaudit.audit(VISITS, qi=["clinic"], entity="who", require=["k=2"], known_rows=known)
     assert result.passed is passed
-    said = " ".join(render_text(audit_document(result)).split())
+    said = " ".join(render_text(document_of(result)).split())
     assert said.startswith(headline + " frame: ")
     data = json.loads(json.dumps(result.to_dict()))
     validator("audit").validate(data)
@@ -153,7 +153,7 @@ def test_persons_with_one_combination_are_judged_once(known: str) -> None:
     people = pd.DataFrame({"who": [1, 1, 2, 3], "clinic": list("aaaa")})
     result = sqlaudit.audit(people, qi=["clinic"], entity="who", require=["k=3"], known_rows=known)
     assert [(check.level, check.known_rows) for check in result.checks] == [(3, None)]
-    assert render_text(audit_document(result)).startswith("PASS: the requirement is met\n")
+    assert render_text(document_of(result)).startswith("PASS: the requirement is met\n")
     assert result.persons is None
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.spec import Target
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import records_document
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
-from sqlaudit.column_sets.result import ColumnSets, columns_document
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.strategies import run
 
@@ -42,7 +42,7 @@ def searched(rows: Table, **request: Any) -> ColumnSets:
 
 
 def advised(found: ColumnSets) -> bool:
-    return "no such set is left" in " ".join(render_text(columns_document(found)).split())
+    return "no such set is left" in " ".join(render_text(document_of(found)).split())
 
 
 @run(40)
@@ -105,7 +105,7 @@ def test_individual_risk_says_for_which_population() -> None:
         with connect() as engine:
             found = find_records(engine, Target(frame=people), RecordRequest(qi=["zip"], weights=weights))
         assert found.to_dict()["weights"] == weights
-        said.append(" ".join(render_text(records_document(found), width=500).split()))
+        said.append(" ".join(render_text(document_of(found), width=500).split()))
     assert "If the file is the whole population, about 3 records are expected to be re-identified" in said[0]
     assert "If it is a sample, name its weights" in said[0]
     assert "with the sampling weights weight" in said[1]

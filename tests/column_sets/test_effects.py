@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets.request import ColumnRequest
-from sqlaudit.column_sets.result import ColumnSets, columns_document
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.column_sets import oracle
 from tests.strategies import run
@@ -113,8 +114,6 @@ def test_a_set_that_identifies_proves_the_columns_outside_it_superfluous() -> No
 def test_columns_that_can_be_spared_share_a_sentence() -> None:
     data = pd.DataFrame({"a": range(30), "b": range(30), "c": [str(n) for n in range(30)], "d": [1] * 30})
     with connect() as engine:
-        text = " ".join(
-            render_text(columns_document(find_columns(engine, Target(frame=data), ColumnRequest()))).split()
-        )
+        text = " ".join(render_text(document_of(find_columns(engine, Target(frame=data), ColumnRequest()))).split())
     assert "Without any one of a, b and c, rows at risk stay at 100%." in text
     assert "Of 3 sets, a is in 1, b in 1 and c in 1." in text

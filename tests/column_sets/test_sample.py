@@ -16,9 +16,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.column_sets import search
 from sqlaudit.column_sets.request import ColumnRequest, Ratio
-from sqlaudit.column_sets.result import columns_document
 from sqlaudit.column_sets.search import find_columns, log_chance, rows_needed
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.column_sets import oracle
 
@@ -105,7 +105,7 @@ def figures(columns: tuple[str, ...]) -> Fraction:
 
 def said(**more: Any) -> str:
     found = sqlaudit.columns(PEOPLE, **{**ASKED, **more})
-    return " ".join(render_text(columns_document(found), width=300).split())
+    return " ".join(render_text(document_of(found), width=300).split())
 
 
 def test_the_report_promises_what_follows_and_calls_nothing_identifying() -> None:
@@ -127,7 +127,7 @@ def test_rows_alike_and_tables_that_are_too_small_are_said() -> None:
     few = sqlaudit.columns(PEOPLE[:5], **ASKED)
     assert few.sample is not None
     assert (few.sample.drawn, [one.columns for one in few.sets]) == (5, [("ward",), ("day",)])
-    assert "The sample contains all rows, because fewer" in render_text(columns_document(few), width=300)
+    assert "The sample contains all rows, because fewer" in render_text(document_of(few), width=300)
 
 
 @pytest.mark.parametrize(

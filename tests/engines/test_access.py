@@ -5,8 +5,8 @@ from __future__ import annotations
 import getpass
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
@@ -22,6 +22,6 @@ def test_results_say_as_whom_the_database_was_asked(engine: Engine, engine_name:
     query = values_query([{"age": 1}, {"age": 2}], {"age": "int"})
     result = sqlaudit.audit(query=query, db=engine, qi=["age"])
     assert result.to_dict()["access"] == SAID[engine_name]
-    assert SAID[engine_name] in render_html(audit_document(result))
-    assert SAID[engine_name] in " ".join(render_text(audit_document(result)).split())
+    assert SAID[engine_name] in render_html(document_of(result))
+    assert SAID[engine_name] in " ".join(render_text(document_of(result)).split())
     assert sqlaudit.columns(query=query, db=engine).access == SAID[engine_name]

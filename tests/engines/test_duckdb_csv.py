@@ -15,7 +15,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.base.errors import DivisionWarning, InputError, UsageError
 from sqlaudit.base.files import write_rows
 from sqlaudit.base.relation import Kind, Remark, Statement
@@ -23,6 +22,7 @@ from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.duckdb import csv as csv_files
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, since_2, types_of, written
 from tests.strategies import run
@@ -309,7 +309,7 @@ def test_a_header_that_was_guessed_is_told(tmp_path: Path) -> None:
     assert first.code not in {one.code for one in named}
     found = sqlaudit.audit(texts, qi=["upper(sex)"], show_values=True)
     assert [one for one in found.warnings if one.code == first.code] == [Warned(first.code, (), first.text)]
-    assert first.text in " ".join(render_text(audit_document(found)).split())
+    assert first.text in " ".join(render_text(document_of(found)).split())
 
 
 def remarks_of(target: Target) -> tuple[Remark, ...]:

@@ -16,10 +16,11 @@ from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult, persons_document
+from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
 from sqlaudit.events.unicity import limit_in_integers
 from sqlaudit.reports.document import Toned
+from sqlaudit.reports.notebook import document_of
 from tests.audit_values import values_query
 from tests.events import oracle
 from tests.few import LEAST
@@ -137,7 +138,7 @@ def test_values_of_one_column_tell_those_of_another() -> None:
     events, both = sqlaudit.persons(table, **asked), sqlaudit.persons(table, rho=True, **asked)
     assert [one.curve[0].share for one in events.coherence] == [Fraction(1, 2)] * 2
     assert [one.uncertainty[0].share for one in both.coherence] == [1, 1]
-    assert "and with sensitive values can reveal the x of 4 of 4 people" in str(persons_document(both).headline)
+    assert "and with sensitive values can reveal the x of 4 of 4 people" in str(document_of(both).headline)
 
 
 @pytest.mark.few_on_postgres(0)
@@ -169,7 +170,7 @@ def test_each_sensitive_column_is_told_by_itself() -> None:
         ("x", Fraction(1, 2), Fraction(1, 2), 0),
         ("y", Fraction(3, 4), Fraction(3, 4), 4),
     ]
-    headline = persons_document(found).headline
+    headline = document_of(found).headline
     assert isinstance(headline, Toned)
     assert headline.tone == "bad"
     assert headline.text.endswith("shared by at least 4 people, and can reveal the y of 4 of 4 people (100%)")

@@ -11,8 +11,8 @@ import pytest
 
 import sqlaudit
 from sqlaudit.engines import connect
-from sqlaudit.events.result import persons_document
 from sqlaudit.reports.document import Toned
+from sqlaudit.reports.notebook import document_of
 from tests.cli.runner import run
 from tests.reports.schemas import schema, validator
 
@@ -121,13 +121,13 @@ def test_persons_without_events_to_expose_them_are_safe() -> None:
     table = pd.DataFrame({"who": range(5), "place": ["a"] * 5})
     found = sqlaudit.persons(table, entity="who", qi=["place"], known=3)
     assert [(one.smallest, one.exposed_persons) for one in found.curve] == [(5, 0)] * 3
-    assert "are always shared by at least 5 people" in str(persons_document(found).headline)
+    assert "are always shared by at least 5 people" in str(document_of(found).headline)
 
 
 def test_a_search_that_ended_early_is_no_good_news() -> None:
     table = pd.DataFrame({"who": [who for who in range(5) for _ in "ab"], "place": list("ab") * 5})
     found = sqlaudit.persons(table, entity="who", qi=["place"], known=3, time_budget=0.0)
-    headline = persons_document(found).headline
+    headline = document_of(found).headline
     assert isinstance(headline, Toned)
     assert (headline.tone, headline.text) == (
         "warn",

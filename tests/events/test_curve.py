@@ -22,8 +22,9 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.events import unicity
 from sqlaudit.events.occurrences import Occurrences
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.events.result import PersonsResult, persons_document
+from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.events import oracle
@@ -247,7 +248,7 @@ def test_the_end_of_the_time_cuts_off_what_runs(monkeypatch: pytest.MonkeyPatch)
 
 
 def shown(found: PersonsResult) -> str:
-    return " ".join(render_text(persons_document(found)).split())
+    return " ".join(render_text(document_of(found)).split())
 
 
 def test_an_empty_table_has_nobody(engine: Engine) -> None:

@@ -17,8 +17,9 @@ from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest, read_tolerances
-from sqlaudit.events.result import PersonsResult, persons_document
+from sqlaudit.events.result import PersonsResult
 from sqlaudit.events.run import find_persons
+from sqlaudit.reports.notebook import document_of
 from tests.audit_values import values_query
 from tests.cli.runner import run as run_command
 from tests.events import oracle
@@ -163,7 +164,7 @@ def test_nobody_is_at_risk_of_nothing() -> None:
             found = found_in(engine, table, k=2, show_values=True)
             assert found.most_at_risk == ()
             assert [(one.values, one.half, one.top) for one in found.telling] == [(0, 0, ())] * 2
-            assert persons_document(found)
+            assert document_of(found)
 
 
 def test_values_of_nothing_are_not_asked_for() -> None:

@@ -11,7 +11,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices.report import lattice_document
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run
@@ -35,7 +35,7 @@ def test_a_chain_says_what_figure_of_the_table_falls_short(engine: Engine) -> No
     short = [node for node in found.walk if not node.safe]
     assert short
     assert all(one.classes is None for node in short for one in node.fails)
-    said = " ".join(render_text(lattice_document(found)).split())
+    said = " ".join(render_text(document_of(found)).split())
     for node in short:
         levels = ",".join(map(str, node.levels))
         assert f"{levels} not safe – " in said
@@ -45,7 +45,7 @@ def test_a_chain_says_what_figure_of_the_table_falls_short(engine: Engine) -> No
 
 def test_a_chain_of_classes_that_fall_short_counts_their_rows(engine: Engine) -> None:
     found = searched(engine, find="chain", chain=[(0, 0), (3, 1)])
-    said = " ".join(render_text(lattice_document(found)).split())
+    said = " ".join(render_text(document_of(found)).split())
     assert "0,0 not safe 6" in said
     assert "falls short of" not in said
 

@@ -17,9 +17,9 @@ from sqlaudit.base import errors
 from sqlaudit.base.errors import Interrupted
 from sqlaudit.lattices import run as searching
 from sqlaudit.lattices.evaluate import Evaluator
-from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.verdicts import Node, Verdict
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.cli.runner import run
 
@@ -95,7 +95,7 @@ def test_an_interruption_gives_the_best_node_so_far(
     interrupt(monkeypatch, error, 9)
     found = sqlaudit.lattice(PEOPLE, **ASKED)
     assert facts(found) == (False, "interrupted", 15, LAST_DIGIT, 0.081048, 158)
-    document = " ".join(render_text(lattice_document(found)).split())
+    document = " ".join(render_text(document_of(found)).split())
     assert "Not decided: 158 nodes of 300." in document
     assert "Proven: no safe node has a loss below 0.08105." in document
     assert "INCOMPLETE" in document

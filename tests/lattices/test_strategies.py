@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.lattices.report import lattice_document
 from sqlaudit.lattices.search import tags
 from sqlaudit.lattices.search.tags import local_optima, rounded
 from sqlaudit.lattices.verdicts import Node
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
 from tests.reports.schemas import validator
@@ -74,7 +74,7 @@ def test_a_report_shows_the_local_optimum_of_each_strategy():
     assert [(one.levels, one.strategies) for one in local.optima] == [((3, 0), 1), ((1, 1), 2), ((2, 1), 1)]
     assert local.optima[0].loss == found.best.loss
     assert found.loss_monotone is True
-    said = " ".join(render_text(lattice_document(found)).split())
+    said = " ".join(render_text(document_of(found)).split())
     assert "4 strategies. A strategy goes" in said
     assert "Coarser nodes lose no less yes" in said
     document = found.to_dict()
@@ -90,7 +90,7 @@ def test_where_a_coarser_node_may_lose_less_it_is_said():
     assert (losses[1, 0], losses[1, 1]) == (20, 18)  # two rows are left out, or classes of 3 and 3
     assert found.local.falls == 2  # the same with ages in twenties
     assert found.local.optima[0].levels == found.best.levels
-    said = " ".join(render_text(lattice_document(found)).split())
+    said = " ".join(render_text(document_of(found)).split())
     assert "Coarser nodes lose no less no (not used by the search)" in said
     assert "the coarser node has less loss" in said
 
@@ -99,5 +99,5 @@ def test_too_many_ways_are_not_counted(monkeypatch):
     monkeypatch.setattr(tags, "MOST_STEPS", 10)
     found = searched(measure="discernibility", suppress="34%")
     assert found.local.optima is None
-    assert "are not counted" in " ".join(render_text(lattice_document(found)).split())
+    assert "are not counted" in " ".join(render_text(document_of(found)).split())
     validator("lattice").validate(found.to_dict())

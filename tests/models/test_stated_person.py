@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.conftest import AuditOn
@@ -70,13 +70,13 @@ def test_the_highest_of_all_persons_is_the_level(audit_on: AuditOn) -> None:
 
 
 def test_the_report_names_values_only_when_it_may(audit_on: AuditOn) -> None:
-    hidden = render_text(audit_document(told(audit_on, {"age": 30})))
+    hidden = render_text(document_of(told(audit_on, {"age": 30})))
     assert "Beliefs about the stated person" in hidden
     assert "value 1" in hidden
     assert "87.1%" in hidden
     assert "flu" not in hidden
     result = told(audit_on, {"age": 30}, show_values=True)
-    shown = render_text(audit_document(result))
+    shown = render_text(document_of(result))
     assert "flu" in shown
     assert "(missing)" in shown
     (first, _) = json.loads(json.dumps(result.to_dict()))["checks"][0]["details"]["person"]

@@ -14,10 +14,10 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import records_document
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines.contract import Engine
 from sqlaudit.population.sample import individual_risk
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.population import oracle
@@ -131,7 +131,7 @@ def test_what_the_file_is_taken_for() -> None:
     frame = pd.DataFrame({"zip": [1, 2, 2], "w": [10, 10, 10]})
 
     def said(**request: Any) -> str:
-        return render_text(records_document(sqlaudit.records(frame, qi=["zip"], **request)), width=1000)
+        return render_text(document_of(sqlaudit.records(frame, qi=["zip"], **request)), width=1000)
 
     assert "If the file is the whole population" in said()
     assert "as the file is 10.0% of its population" in said(sampling_fraction="10%")

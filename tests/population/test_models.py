@@ -134,11 +134,11 @@ def test_nobody_unique_in_a_small_sample_is_said_to_say_little() -> None:
 
 
 def test_figures_stand_side_by_side() -> None:
-    from sqlaudit.audits.report import audit_document
+    from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.text import render_text
 
     result = sqlaudit.audit(pd.DataFrame(rows_of()), qi=["zip"], sampling_fraction="10%")
-    text = render_text(audit_document(result))
+    text = render_text(document_of(result))
     assert "The table is a sample of 10.0% of its population." in text
     assert re.search(r"unique people +12 \(38.7%\) +9 \(3.0%\) +0 to 70 ×\s+\(estimator: pitman\)", text)
     assert re.search(r"unique people at most +71.1%", text)

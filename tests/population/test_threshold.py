@@ -17,9 +17,10 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets.records.request import RecordRequest
-from sqlaudit.column_sets.records.result import RiskThreshold, records_document
+from sqlaudit.column_sets.records.result import RiskThreshold
 from sqlaudit.column_sets.records.search import find_records
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run
@@ -142,7 +143,7 @@ def test_leaving_them_out_keeps_it_too() -> None:
 def test_what_the_report_says() -> None:
     def said(most: str) -> str:
         found = sqlaudit.records(_guide(), qi=QI, weights="w", household="home", max_global_risk=most)
-        return render_text(records_document(found), width=1000)
+        return render_text(document_of(found), width=1000)
 
     one = said("1.5%")
     assert "Individual risk: 4 records (40.0%) are above 0.0125634 and must be protected down to it." in one

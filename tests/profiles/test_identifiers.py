@@ -20,7 +20,8 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import FORMS, column_facts, propose, sources_of
 from sqlaudit.profiles.identifying import Written, suspected
 from sqlaudit.profiles.names import concept_of
-from sqlaudit.profiles.result import ProfileResult, Role, profile_document
+from sqlaudit.profiles.result import ProfileResult, Role
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run
@@ -116,7 +117,7 @@ def test_one_address_in_a_text_is_said_and_not_written(engine: Engine) -> None:
     query = values_query(rows, {"age": "int", "note": "text"})
     found = sqlaudit.profile(query=query, db=engine, sets=False)
     assert found.column("note").role is Role.OTHER
-    assert "note: 1 row contains an e-mail address." in render_text(profile_document(found))
+    assert "note: 1 row contains an e-mail address." in render_text(document_of(found))
     (warned,) = (
         one
         for one in sqlaudit.audit(query=query, db=engine, qi=["age"]).notices
@@ -128,7 +129,7 @@ def test_one_address_in_a_text_is_said_and_not_written(engine: Engine) -> None:
     asked: dict[str, Any] = {"query": query, "db": engine, "qi": ["age"], "require": {"k": 2}, "publish_sql": True}
     with pytest.raises(UsageError, match="The release contains note, which looks like a direct identifier"):
         sqlaudit.suppress(**asked)
-    assert "ann" not in render_text(profile_document(found)) + warned.message
+    assert "ann" not in render_text(document_of(found)) + warned.message
     assert sqlaudit.suppress(**asked, keep_column="note").release is not None
 
 

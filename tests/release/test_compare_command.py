@@ -12,8 +12,8 @@ import pytest
 import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import CompareResult
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import Ran, as_parquet, run, write_csv
@@ -246,7 +246,7 @@ def test_synthetic_rows_are_no_generalization_and_are_not_attacked(engine: Engin
     assert (synthetic.generalization.answer, synthetic.attacks) == ("no", None)
     assert synthetic.to_dict()["why_no_attacks"].startswith("The release is not a generalization of the original")
     validator("compare").validate(synthetic.to_dict())
-    said = " ".join(render_text(compare_document(synthetic)).split())
+    said = " ".join(render_text(document_of(synthetic)).split())
     assert "attacks on it mean nothing and were not tried" in said
     assert "with a single value" not in said
     assert whole.attacks is not None

@@ -15,9 +15,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.compare.queries import relative_errors
-from sqlaudit.release.compare.report import compare_document
 from sqlaudit.release.compare.result import METHODS, CompareResult, Group
 from sqlaudit.reports.document import percent
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
@@ -180,7 +180,7 @@ def test_random_queries_are_asked_only_where_somebody_wants_them(engine: Engine)
 
 
 def _said(found: CompareResult) -> str:
-    return " ".join(render_text(compare_document(found)).split())
+    return " ".join(render_text(document_of(found)).split())
 
 
 def test_losses_below_nothing_and_above_everything_are_printed_so() -> None:

@@ -22,8 +22,9 @@ from sqlaudit.base.spec import Target
 from sqlaudit.cli.group import on_the_command_line
 from sqlaudit.engines.contract import Engine
 from sqlaudit.release.series.request import SeriesRequest
-from sqlaudit.release.series.result import ReleasesResult, releases_document
+from sqlaudit.release.series.result import ReleasesResult
 from sqlaudit.release.series.run import find_in_releases
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 from tests.cli.runner import run as command
@@ -318,6 +319,6 @@ def test_the_report_says_options_as_the_command_line_does() -> None:
     asked = {**OF_PAPER, "require": "m_invariance=2"}
     found = sqlaudit.releases([frame(FIRST), frame(WITH_COUNTERFEITS)], **asked, counterfeits=True)
     with speaking(on_the_command_line):
-        text = " ".join(render_text(releases_document(found), width=200).split())
+        text = " ".join(render_text(document_of(found), width=200).split())
     assert "PASS: the requirement is met" in text
     assert "disease: the releases are 2-invariant (largest m)." in text

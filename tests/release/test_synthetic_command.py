@@ -17,7 +17,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.release.synthetic.interval import at_least, means_apart, proven, shares_apart
-from sqlaudit.release.synthetic.report import synthetic_document
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.cli.runner import run as command
 from tests.cli.runner import write_csv
@@ -121,7 +121,7 @@ def test_without_sensitive_columns_there_is_identity_alone() -> None:
     frame = pd.DataFrame({"age": [1, 2, 3], "kind": pd.Categorical(["a", "b", "a"]), "tags": [["x"], ["y"], None]})
     found = sqlaudit.compare(frame, frame, qi=["age", "kind"], synthetic=True, holdout=frame, known=1)
     assert (found.synthetic.identity.rep_u, found.synthetic.copies.rows, found.synthetic.attributes) == (1, 3, ())
-    text = render_text(synthetic_document(found), colour=False, width=100)
+    text = render_text(document_of(found), colour=False, width=100)
     assert "100% of people are unique in both tables" in text
 
 

@@ -24,9 +24,10 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.suppress import run as running
-from sqlaudit.remedies.suppress.result import SuppressResult, suppress_document
+from sqlaudit.remedies.suppress.result import SuppressResult
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
@@ -183,7 +184,7 @@ def test_a_release_that_fails_its_audit_is_not_published(
 @pytest.mark.usefixtures("folder")
 def test_reports_and_json_hold_no_value() -> None:
     found = sqlaudit.suppress("p.csv", qi=["x", "y", "z"], require={"k": 2, "l": 2}, sensitive="s", publish_sql=True)
-    document = suppress_document(found)
+    document = document_of(found)
     assert list(validator("suppress").iter_errors(json.loads(render_json(found.to_dict())))) == []
     for text in (render_text(document, 80, False), render_markdown(document), render_html(document)):
         assert "flu" not in text

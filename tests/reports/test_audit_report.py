@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sqlaudit.audits.report import audit_document, headline
+from sqlaudit.audits.report import AuditReport
 from sqlaudit.audits.result import NOT_SAID, AuditResult, SensitiveSummary
 from sqlaudit.base.result import Status
 from sqlaudit.classes.failing import ClassSizes, FailingClass
@@ -19,13 +19,14 @@ from sqlaudit.reports.document import Table, Toned, listing, words_of
 from sqlaudit.reports.document import text_of as bare
 from sqlaudit.reports.formats import render_json
 from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from tests.reports.samples import ROLES, check, empty, failed_k, held_l, result
 
 
 def text_of(found: AuditResult) -> str:
     """The text report as one line of words, so that sentences can be looked for whatever their line breaks."""
-    return " ".join(render_text(audit_document(found), 80).split())
+    return " ".join(render_text(document_of(found), 80).split())
 
 
 def warned() -> AuditResult:
@@ -54,16 +55,16 @@ def warned() -> AuditResult:
     ],
 )
 def test_headline(found: AuditResult, said: str) -> None:
-    assert headline(found).text == said
+    assert AuditReport().headline(found).text == said
 
 
 def test_one_requirement_on_two_columns_counts_once() -> None:
     other = check("distinct_l_diversity", sensitive="ward", required=2, status=Status.FAIL, level=1, text="l=2")
-    assert headline(result(checks=(held_l(), other))).text == "FAIL: the requirement is not met"
+    assert AuditReport().headline(result(checks=(held_l(), other))).text == "FAIL: the requirement is not met"
 
 
 def test_the_failing_requirements_come_first_and_say_how_much_fails() -> None:
-    lines = render_text(audit_document(result())).splitlines()
+    lines = render_text(document_of(result())).splitlines()
     assert lines[:15] == [
         "FAIL: 2 of 3 requirements are not met",
         "  patients.csv: 100 rows in 7 groups (rows with the same age and sex).",
@@ -84,7 +85,7 @@ def test_the_failing_requirements_come_first_and_say_how_much_fails() -> None:
 
 
 def test_whole_text_at_eighty_columns() -> None:
-    assert render_text(audit_document(result())).splitlines()[15:] == [
+    assert render_text(document_of(result())).splitlines()[15:] == [
         "",
         "Failing groups",
         "  5 groups fail; the 3 smallest are listed. show_values=True lists the groups",
@@ -160,7 +161,7 @@ def test_whole_text_at_eighty_columns() -> None:
 
 
 def test_markdown_has_the_same_facts() -> None:
-    page = render_markdown(audit_document(result()))
+    page = render_markdown(document_of(result()))
     assert page.startswith("# FAIL: 2 of 3 requirements are not met\n\npatients.csv: 100 rows in 7 groups")
     assert "| k-anonymity | 1 | ≥ 5 | **FAILS** | 5 (5.0%) |\n" in page
     assert "| t-closeness | 0.2004 | ≤ 0.2 | **FAILS** | 6 (6.0%) |\n" in page

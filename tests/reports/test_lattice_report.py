@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.lattices.report import grid_picture, grid_table, heights_table, lattice_document, nodes_picture
+from sqlaudit.lattices.report import grid_picture, grid_table, heights_table, nodes_picture
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.reports.document import Picture, Table, text_of
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.text import render_text
 from tests.reports.schemas import validator
@@ -40,7 +41,7 @@ def large() -> LatticeResult:
 
 
 def pictures(result: LatticeResult) -> Iterator[Picture]:
-    for part in lattice_document(result).sections:
+    for part in document_of(result).sections:
         yield from (block for block in part.blocks if isinstance(block, Picture))
 
 
@@ -113,7 +114,7 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
     assert large.best is not None
     assert drawn.data["marked"] == list(large.best.levels[:2])
     assert "the frame has the chosen node" in drawn.title
-    page = render_html(lattice_document(large))
+    page = render_html(document_of(large))
     assert page.count("stroke-width: 2") + page.count('stroke-width="2"') >= 1
 
 
@@ -122,15 +123,15 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
 )
 def test_each_question_has_its_pictures(find: str, kinds: list[str]) -> None:
     assert [picture.kind for picture in pictures(small(find))] == kinds
-    page = render_html(lattice_document(small(find)))
+    page = render_html(document_of(small(find)))
     assert page.count("<svg") == len(kinds)
 
 
 def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
     assert [picture.kind for picture in pictures(large)] == ["bars", "heat"]
-    page = render_html(lattice_document(large))
+    page = render_html(document_of(large))
     assert page.count("<svg") == 2
-    text = render_text(lattice_document(large), 100)
+    text = render_text(document_of(large), 100)
     assert "Safe nodes by the levels of a (rows) and b (columns)" in text
     assert "Sum of levels" in text
     bars = next(pictures(large)).data
@@ -164,7 +165,7 @@ def test_levels_have_examples_that_no_table_gave() -> None:
     }
     assert shown["town"] == ["unchanged", "groups such as cities", "groups such as north", "*"]
     assert "examples" not in json.dumps(found.to_dict())
-    text = " ".join(render_text(lattice_document(found), 200).split())
+    text = " ".join(render_text(document_of(found), 200).split())
     assert "unchanged; width 5, such as [16, 21); width 20, such as [21, 41); *" in text
     assert "unchanged; last 1 masked, such as abcd*; last 5 masked; *" in text
     assert "listed" not in text
@@ -175,6 +176,6 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     found = sqlaudit.lattice(people, qi=["age", "sex"], require="k=2", suppress="17%", find="all")
     assert found.best is not None
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
-    text = " ".join(render_text(lattice_document(found), 200).split())
+    text = " ".join(render_text(document_of(found), 200).split())
     assert "Smallest class left 2 rows Loss 0.08012 Suppressed rows 1 (16.7%)" in text
     assert "Suppressed Classes Smallest class left" in text

@@ -11,17 +11,16 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.audits.report import audit_document
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.result import profile_document
 from sqlaudit.profiles.run import profile_target
 from sqlaudit.reports.document import markdown
 from sqlaudit.reports.markdown import render_markdown
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import render_html
 from sqlaudit.reports.stored import to_json as stored_document
 from sqlaudit.reports.text import render_text
@@ -178,12 +177,12 @@ def test_persons_with_several_combinations_are_counted(engine: Engine) -> None:
 
 
 def text(result: AuditResult) -> str:
-    return " ".join(render_text(audit_document(result), width=1000).split())
+    return " ".join(render_text(document_of(result), width=1000).split())
 
 
 def test_every_format_of_an_audit_has_the_same_sentences_under_the_verdict(engine: Engine) -> None:
     result = audited(engine)
-    document = audit_document(result)
+    document = document_of(result)
     assert result.notices
     for notice in result.notices:
         assert notice.message in text(result)
@@ -238,7 +237,7 @@ def test_columns_that_the_role_may_not_read_are_said(load: Loader, postgres_url:
     said = "Not checked: 1 column that this database role cannot read (name)."
     assert [(one.code, one.message) for one in result.notices] == [("unreadable_columns", said)]
     assert (profile.unreadable, profile.to_dict()["unreadable"]) == (("name",), ["name"])
-    lead = " ".join(render_text(profile_document(profile)).split())
+    lead = " ".join(render_text(document_of(profile)).split())
     assert "Not read: 1 column that this role cannot read (name)." in lead
     proposed = run("init", "half_open", "--db", postgres_url, "--output", "-")
     assert "# Nobody looked at these, because the role may not read them: name" in proposed.out or proposed.code == 2

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from sqlaudit.audits.report import audit_document, risk_picture, sizes_picture
+from sqlaudit.audits.report import risk_picture, sizes_picture
 from sqlaudit.base.errors import InputError
 from sqlaudit.reports.document import Document, Picture, Section, in_encoding
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import KNOWLEDGE, PlotLine, bar, plotted, render_text
 from tests.cli.runner import patients
 from tests.cli.test_session import COMMAND
@@ -138,7 +139,7 @@ def test_an_output_without_blocks_gets_ascii_of_the_same_length() -> None:
 
 
 def test_plain_text_has_no_plot() -> None:
-    document = audit_document(result())
+    document = document_of(result())
     assert "█" not in render_text(document)
     assert "█" in render_text(document, plots=True)
     assert "\x1b" not in render_text(document, plots=True)

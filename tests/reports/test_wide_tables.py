@@ -7,8 +7,9 @@ from fractions import Fraction
 import pandas as pd
 
 import sqlaudit
-from sqlaudit.column_sets.result import ColumnSets, columns_document
+from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.reports.document import Column, Document, Section, Table
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 
 LONG = ("number_of_laboratory_procedures", "medical_specialty_of_the_doctor")
@@ -46,7 +47,7 @@ def many(count: int) -> ColumnSets:
 def test_column_sets_come_by_risk() -> None:
     frame = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [1, 2, 3, 4, 5], "c": [1, 1, 1, 2, 3]})
     result = sqlaudit.columns(frame, max_size=1, k=2)
-    section = next(one for one in columns_document(result).sections if one.title == "Column sets")
+    section = next(one for one in document_of(result).sections if one.title == "Column sets")
     table = section.blocks[0]
     assert isinstance(table, Table)
     assert [(row[0], row[3]) for row in table.rows] == [("b", "100%"), ("c", "40.0%"), ("a", "20.0%")]
@@ -56,7 +57,7 @@ def test_column_sets_come_by_risk() -> None:
 def test_more_sets_than_anybody_reads_are_grouped_by_column() -> None:
     result = many(50)
     assert (result.sets_found, result.tolerance) == (50, Fraction(0))
-    section = next(one for one in columns_document(result).sections if one.title == "Column sets")
+    section = next(one for one in document_of(result).sections if one.title == "Column sets")
     first, grouped = section.blocks[:2]
     assert isinstance(first, Table)
     assert isinstance(grouped, Table)

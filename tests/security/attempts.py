@@ -339,8 +339,7 @@ tables = st.builds(
 
 
 def _table(world: World, given: Table) -> None:
-    from sqlaudit.audits.report import audit_document
-    from sqlaudit.profiles.result import profile_document
+    from sqlaudit.reports.notebook import document_of
 
     first, second = given.names
     marked = [[value and MARK + value for value in column] for column in zip(*given.rows, strict=True)]
@@ -353,9 +352,9 @@ def _table(world: World, given: Table) -> None:
         lambda: sqlaudit.audit(frame, qi=[quoted], sensitive=second, require=["k=2", "l=2", "t=0.5"])
     )
     profiled = expect_sentence(lambda: sqlaudit.profile(frame))
-    for result, document in ((audited, audit_document), (profiled, profile_document)):
+    for result in (audited, profiled):
         if result is not None:
-            _check_pages(document(result))  # type: ignore[operator]
+            _check_pages(document_of(result))
             _check_result(result, first + second)
 
 
@@ -385,12 +384,12 @@ readable = st.one_of(
 
 
 def _stored_result() -> dict[str, Any]:
-    from sqlaudit.audits.report import audit_document
+    from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.stored import to_json as stored_document
 
     people = pa.table({"age": [20, 20, 34], "s": ["a", "b", "a"]})
     result = sqlaudit.audit(people, qi=["age"], sensitive="s", require=["k=2"])
-    return {**result.to_dict(), "report": stored_document(audit_document(result))}
+    return {**result.to_dict(), "report": stored_document(document_of(result))}
 
 
 def attempts() -> tuple[Attempt, ...]:

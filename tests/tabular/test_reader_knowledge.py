@@ -14,8 +14,8 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
-from sqlaudit.tabular.result import aggregates_document
 from tests.cli.runner import run
 from tests.tabular.secondary import oracle
 
@@ -36,7 +36,7 @@ def asked(table: pd.DataFrame, **more: Any) -> sqlaudit.AggregatesResult:
 
 
 def said(found: sqlaudit.AggregatesResult) -> str:
-    return " ".join(render_text(aggregates_document(found)).split())
+    return " ".join(render_text(document_of(found)).split())
 
 
 # Marks have bounds.

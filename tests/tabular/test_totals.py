@@ -17,9 +17,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import CELL_RULES, requirements
+from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.result import aggregates_document
 from sqlaudit.tabular.run import find_unsafe_cells
 from tests.audit_values import values_query
 from tests.strategies import run
@@ -259,7 +259,7 @@ def test_no_rule_holds_by_itself_where_the_table_is_not_clear() -> None:
     found = asked(rows, require=["threshold=5", "no_unpickable_cell=5"])
     assert [problem.code for problem in found.problems] == ["unclear_totals"]
     assert [one.status.value for one in (found, *found.rules)] == ["undetermined"] * 3
-    said = " ".join(render_text(aggregates_document(found)).split())
+    said = " ".join(render_text(document_of(found)).split())
     assert "Problems of the table leave the verdict open." in said
     assert "Holds" not in said
 

@@ -15,7 +15,7 @@ from sqlaudit.models.presets import ALWAYS, find_preset
 from sqlaudit.models.registry import INFERENCE, REGISTRY
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import moment
+from sqlaudit.reports.report import Report, moment
 
 # An audit by criteria, and its report. Frozen; in its public version without a small count.
 
@@ -58,7 +58,7 @@ class CriteriaResult(Result, Shown):
     """
 
     schema: ClassVar = "sqlaudit-criteria/1"
-    shown_by: ClassVar = "sqlaudit.audits.criteria.criteria:criteria_document"
+    shown_by: ClassVar = "sqlaudit.audits.criteria.criteria:CriteriaReport"
     frame_of: ClassVar = "criteria"
 
     version: Annotated[str, Literal["internal", "public"]]
@@ -79,46 +79,50 @@ class CriteriaResult(Result, Shown):
         return any(one.code == "selected_rows" for one in self.remarks)
 
 
-# An audit by criteria, as a document: for those who answer to them, and for the public.
-
 _PUBLIC = (
     "Counts are rounded to multiples of {base}; smaller ones are shown as smaller. Shares are made of rounded counts."
 )
 _INTERNAL = "Counts are exact, and small ones may identify people. Publish the public version instead."
 
 
-def criteria_document(result: CriteriaResult) -> doc.Document:
-    """An audit by criteria as a document for any layout."""
-    return doc.report_on(
-        result,
-        f"Figures for {'five' if len(result.criteria) == 5 else len(result.criteria)} data protection criteria "
-        f"({result.version} version)",
-        _lead(result),
-        *(doc.section(criterion.title, *_criterion(criterion)) for criterion in result.criteria),
-        doc.section("How this was computed", doc.facts(*_how(result))),
-        doc.section("Limits of this report", (_LAWFUL, MEANING)),
-        figures=_key_figures(result),
-    )
+class CriteriaReport(Report[CriteriaResult]):
+    """The report on an audit by criteria: for those who answer to them, and for the public."""
 
+    def headline(self, result: CriteriaResult) -> str:
+        number = "five" if len(result.criteria) == 5 else len(result.criteria)
+        return f"Figures for {number} data protection criteria ({result.version} version)"
 
-def _key_figures(result: CriteriaResult) -> Iterator[doc.KeyFigure]:
-    """What the first criterion begins with, unique people and the smallest group; requirements that are met."""
-    yield from (doc.KeyFigure(one.text, doc.label(one.name)) for one in result.criteria[0].figures[:2])
-    if result.required:
-        asked = {one.name for one in result.required}
-        met = asked - {one.name for one in result.required if one.text != VERDICTS[Status.PASS].text}
-        yield doc.KeyFigure(f"{len(met)} of {len(asked)}", "Requirements met")
+    def key_figures(self, result: CriteriaResult) -> Iterator[doc.KeyFigure]:
+        for figure in result.criteria[0].figures[:2]:
+            yield doc.KeyFigure(figure.text, doc.label(figure.name))
+        if result.required:
+            required = {check.name for check in result.required}
+            met = required - {check.name for check in result.required if check.text != VERDICTS[Status.PASS].text}
+            yield doc.KeyFigure(f"{len(met)} of {len(required)}", "Requirements met")
+
+    def opening(self, result: CriteriaResult) -> Iterator[doc.Content]:
+        quasi_identifiers = doc.listing(result.roles.get("quasi_identifiers", ()))
+        yield f"{result.target}: {result.rows} rows. The attacker knows a person's {quasi_identifiers}."
+        yield (f"{doc.label(check.name)}: {check.text}" for check in result.required)
+        yield _PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL
+
+    def sections(self, result: CriteriaResult) -> Iterator[tuple[doc.Section, ...]]:
+        for criterion in result.criteria:
+            yield doc.section(criterion.title, *_criterion(criterion))
+
+    def closing(self, result: CriteriaResult) -> Iterator[tuple[doc.Section, ...]]:
+        how = doc.facts(
+            ("table", result.target),
+            ("quasi-identifiers", ", ".join(result.roles.get("quasi_identifiers", ()))),
+            ("sensitive columns", ", ".join(result.roles.get("sensitive", ()))),
+            ("computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"),
+            ("finished", moment(result.time)),
+        )
+        yield doc.section("How this was computed", how)
+        yield doc.section("Limits of this report", (_LAWFUL, MEANING))
 
 
 _LAWFUL = "Whether a release is anonymous or lawful is for people to decide, with these figures and the open questions."
-
-
-def _lead(result: CriteriaResult) -> Iterator[doc.Block]:
-    known = doc.listing(result.roles.get("quasi_identifiers", ()))
-    yield doc.Paragraph(f"{result.target}: {result.rows} rows. The attacker knows a person's {known}.")
-    if result.required:
-        yield doc.Bullets(tuple(f"{doc.label(one.name)}: {one.text}" for one in result.required))
-    yield doc.Paragraph(_PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL)
 
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
@@ -135,14 +139,6 @@ def _open(said: str) -> doc.Words:
     """An open question; a last sentence that names a command is a hint."""
     question, mark, last = said.rpartition("? ")
     return doc.Toned(question + mark.strip(), hint=last) if question and "`sqlaudit " in last else said
-
-
-def _how(result: CriteriaResult) -> Iterator[tuple[str, doc.Words]]:
-    yield "table", result.target
-    yield "quasi-identifiers", ", ".join(result.roles.get("quasi_identifiers", ()))
-    yield "sensitive columns", ", ".join(result.roles.get("sensitive", ()))
-    yield "computed by", f"sqlaudit {result.versions.get('sqlaudit', '')} on {result.engine}"
-    yield "finished", moment(result.time)
 
 
 # The criteria: what each asks, which figures of an audit answer it, and what none does. Figures are told exactly, or

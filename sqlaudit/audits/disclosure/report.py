@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from sqlaudit.audits.report import disclosure_pictures, key_text, value_text
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import MEANING
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport, computed_by
 
 if TYPE_CHECKING:
     from sqlaudit.audits.disclosure.attribute import WeakClasses
@@ -33,40 +33,53 @@ NOT_SAID = (
 _LARGEST_SHOWN = 4
 
 
-def disclosure_document(result: DisclosureResult) -> doc.Document:
-    """The disclosure of a table as a document for any layout."""
-    names = doc.listing(attribute.disclosure.sensitive for attribute in result.attributes)
-    last = result.attributes[0].disclosure.knowledge
-    return doc.report_on(
-        result,
-        f"{result.target}: what 0 to {doc.plural(last, 'piece')} of knowledge can reveal about {names}",
-        (
-            doc.Bullets(tuple(words for attribute in result.attributes for words in _lead(result, attribute))),
-            *doc.notices_block(result.notices),
-        ),
-        *(_attribute(result, attribute) for attribute in result.attributes),
-        doc.section("What the figures mean", doc.Bullets(WHAT_IT_IS)),
-        doc.section(
-            "Warnings", doc.Bullets(tuple(warned.message for warned in result.warnings if warned not in result.notices))
-        ),
-        _how(result),
-        sql_section(result),
-        doc.section("Limits of this analysis", NOT_SAID),
-        figures=_key_figures(result.attributes) if len(result.attributes) == 1 else (),
-    )
+class DisclosureReport(MeasuredReport["DisclosureResult"]):
+    """The report on worst-case disclosure: what a few pieces of knowledge are enough for, and the proof."""
 
+    method_title = "How this was computed"
+    limits_title = "Limits of this analysis"
+    limits_last = True
 
-def _key_figures(attributes: Sequence[AttributeResult]) -> Iterator[doc.KeyFigure]:
-    """What the curve begins and ends with, and from how many pieces of knowledge on a value is certain."""
-    for found in (attribute.disclosure for attribute in attributes if attribute.disclosure.points):
-        last, certain = found.knowledge, found.smallest_certain_k
-        yield doc.KeyFigure(
-            doc.figure(found.curve[0]), "Disclosure without knowledge", "bad" if certain == 0 else "plain"
-        )
+    def headline(self, result: DisclosureResult) -> str:
+        names = doc.listing(attribute.disclosure.sensitive for attribute in result.attributes)
+        pieces = doc.plural(result.disclosure.knowledge, "piece")
+        return f"{result.target}: what 0 to {pieces} of knowledge can reveal about {names}"
+
+    def key_figures(self, result: DisclosureResult) -> Iterator[doc.KeyFigure]:
+        disclosure = result.disclosure
+        if len(result.attributes) > 1 or not disclosure.points:
+            return
+        last, certain = disclosure.knowledge, disclosure.smallest_certain_k
+        start, end = doc.figure(disclosure.curve[0]), doc.figure(disclosure.curve[-1])
+        yield doc.KeyFigure(start, "Disclosure without knowledge", doc.bad_if(certain == 0))
         if last:
-            yield doc.KeyFigure(doc.figure(found.curve[-1]), f"Disclosure with {doc.plural(last, 'piece')}")
-        pieces = f"more than {last}" if certain is None else doc.count(certain)
-        yield doc.KeyFigure(pieces, "Pieces for certainty")
+            yield doc.KeyFigure(end, f"Disclosure with {doc.plural(last, 'piece')}")
+        yield doc.KeyFigure(f"more than {last}" if certain is None else doc.count(certain), "Pieces for certainty")
+
+    def lead(self, result: DisclosureResult) -> Iterator[doc.Words]:
+        for attribute in result.attributes:
+            yield from _lead(result, attribute)
+
+    def notices(self, result: DisclosureResult) -> Iterable[doc.Block]:
+        return doc.notices_block(result.notices)
+
+    def sections(self, result: DisclosureResult) -> Iterator[tuple[doc.Section, ...]]:
+        for attribute in result.attributes:
+            yield _attribute(result, attribute)
+        yield doc.section("What the figures mean", doc.Bullets(WHAT_IT_IS))
+        warnings = (warning.message for warning in result.warnings if warning not in result.notices)
+        yield doc.section("Warnings", warnings)
+
+    def method(self, result: DisclosureResult) -> Iterator[tuple[str, doc.Cell]]:
+        signatures = (disclosure.signatures for disclosure in result.disclosures)
+        groups = ((doc.count(counts.classes), doc.plural(len(counts), "different list")) for counts in signatures)
+        yield "table", f"{result.target}, {doc.plural(result.rows, 'row')}"
+        yield "quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])
+        yield "sensitive columns", ", ".join(result.roles["sensitive"])
+        yield "groups", ", ".join(f"{classes}, with {lists} of value counts" for classes, lists in groups)
+
+    def limits(self, result: DisclosureResult) -> tuple[str, ...]:
+        return NOT_SAID
 
 
 def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[doc.Words]:
@@ -152,18 +165,15 @@ def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
     k = attribute.weakest_k
     known = f"with {_pieces(k)}" if k else "without any knowledge"
     yield doc.Paragraph(f"The groups with the highest disclosure {known}.")
-    keyed = "example" if any(classes.keys for classes in attribute.weakest) else None
-    rows = (
-        (
-            doc.count(one.classes),
-            doc.count(one.size),
-            _counts(one),
-            doc.figure(one.disclosure),
-            key_text(one.keys[0] if one.keys else None),
-        )
-        for one in attribute.weakest
+    is_keyed = any(groups.keys for groups in attribute.weakest)
+    yield doc.table_of(
+        attribute.weakest,
+        ("#groups", "classes"),
+        ("#rows each", "size"),
+        ("largest counts", _counts),
+        "#disclosure",
+        ("example" if is_keyed else None, lambda groups: key_text(groups.keys[0] if groups.keys else None)),
     )
-    yield doc.table(("#groups", "#rows each", "largest counts", "#disclosure", keyed), rows)
 
 
 def _counts(classes: WeakClasses) -> str:
@@ -212,21 +222,6 @@ def _probability(value: Fraction, longest: int = 9) -> str:
     return f"{doc.figure(value)} ({exact})" if "/" in exact else doc.figure(value)
 
 
-def _how(result: DisclosureResult) -> tuple[doc.Section, ...]:
-    groups = ", ".join(
-        f"{doc.count(d.signatures.classes)}, with {doc.plural(len(d.signatures), 'different list')} of value counts"
-        for d in result.disclosures
-    )
-    how = doc.facts(
-        ("table", f"{result.target}, {doc.plural(result.rows, 'row')}"),
-        ("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])),
-        ("sensitive columns", ", ".join(result.roles["sensitive"])),
-        ("groups", groups),
-        *made(result),
-    )
-    return doc.section("How this was computed", how)
-
-
 _LONGEST = 24
 _WHAT = (
     "The probability is exact: the share of all tables with these equivalence classes in which the statement holds, "
@@ -236,29 +231,35 @@ _WHAT = (
 )
 
 
-def what_if_document(result: WhatIfResult) -> doc.Document:
-    """How probable each statement is, given the knowledge, and without it, as a document for any layout."""
-    about = (
-        f"{doc.plural(result.pieces, 'piece')} of knowledge about {doc.plural(result.people, 'person', 'people')} in "
-        f"{doc.plural(result.classes, 'group')}"
-    )
-    prior = _probability(result.knowledge, _LONGEST)
-    surprise = f"In the table alone, all of this knowledge is true with probability {prior}."
-    rows = (
-        (
-            one.place if one.person is None else f"{one.person} has {one.value}",
-            doc.figure(one.probability),
-            _exact(one.probability, _LONGEST),
-            doc.figure(one.prior),
+class WhatIfReport(MeasuredReport["WhatIfResult"]):
+    """The report on statements: how probable each is given the knowledge, and without it."""
+
+    def headline(self, result: WhatIfResult) -> str:
+        pieces, people = doc.plural(result.pieces, "piece"), doc.plural(result.people, "person", "people")
+        about = f"{pieces} of knowledge about {people} in {doc.plural(result.classes, 'group')}"
+        verb = "reveals" if result.pieces == 1 else "reveal"
+        return f"{result.target}: what {about} {verb} about {result.sensitive}"
+
+    def lead(self, result: WhatIfResult) -> Iterator[doc.Words]:
+        if result.pieces:
+            prior = _probability(result.knowledge, _LONGEST)
+            yield f"In the table alone, all of this knowledge is true with probability {prior}."
+
+    def sections(self, result: WhatIfResult) -> Iterator[tuple[doc.Section, ...]]:
+        answers = doc.table_of(
+            result.answers,
+            (
+                "statement",
+                lambda answer: answer.place if answer.person is None else f"{answer.person} has {answer.value}",
+            ),
+            ("#probability", lambda answer: doc.figure(answer.probability)),
+            ("exactly", lambda answer: _exact(answer.probability, _LONGEST)),
+            ("#without knowledge", lambda answer: doc.figure(answer.prior)),
         )
-        for one in result.answers
-    )
-    how = doc.facts(("quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])), *made(result))
-    return doc.report_on(
-        result,
-        f"{result.target}: what {about} {'reveals' if result.pieces == 1 else 'reveal'} about {result.sensitive}",
-        (doc.Bullets((surprise,) if result.pieces else ()),),
-        doc.section("Answers", doc.table(("statement", "#probability", "exactly", "#without knowledge"), rows)),
-        doc.section("What the figures mean", doc.Bullets(_WHAT)),
-        doc.section("How this was computed", how),
-    )
+        yield doc.section("Answers", answers)
+        yield doc.section("What the figures mean", doc.Bullets(_WHAT))
+
+    def closing(self, result: WhatIfResult) -> Iterator[tuple[doc.Section, ...]]:
+        quasi_identifiers = ", ".join(result.roles["quasi_identifiers"])
+        how = doc.facts(("quasi-identifiers", quasi_identifiers), *computed_by(result))
+        yield doc.section("How this was computed", how)

@@ -131,7 +131,7 @@ class DisclosureResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-disclosure/1"
-    shown_by: ClassVar = "sqlaudit.audits.disclosure.report:disclosure_document"
+    shown_by: ClassVar = "sqlaudit.audits.disclosure.report:DisclosureReport"
 
     target: str = field(metadata=base.key("target.name"))
     rows: int = field(metadata=base.key("target.rows"))

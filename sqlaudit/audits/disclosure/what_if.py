@@ -209,7 +209,7 @@ class WhatIfResult(MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-what-if/1"
-    shown_by: ClassVar = "sqlaudit.audits.disclosure.report:what_if_document"
+    shown_by: ClassVar = "sqlaudit.audits.disclosure.report:WhatIfReport"
     frame_of: ClassVar = "answers"
 
     target: str = field(metadata=key("target.name"))

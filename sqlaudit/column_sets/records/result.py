@@ -12,7 +12,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 Signature = tuple[int, ...]
 """How many minimal sample uniques of 1, 2, … columns a record has."""
@@ -157,7 +157,7 @@ class RecordRisk(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-records/1"
-    shown_by: ClassVar = "sqlaudit.column_sets.records.result:records_document"
+    shown_by: ClassVar = "sqlaudit.column_sets.records.result:RecordsReport"
     frame_of: ClassVar = "contributions"
 
     engine: str = ""
@@ -190,91 +190,90 @@ class RecordRisk(base.MeasuredResult, Shown):
         return self.scores[0][2] if self.scores else None
 
 
-# The report on single records.
-
 _MOST = 20
 
 
-def records_document(result: RecordRisk, suda: bool = True) -> doc.Document:
-    """Per-record uniqueness as a document for any layout; `suda` = with scores."""
-    ranked = sorted(result.contributions, key=lambda item: (-item[1], item[0]))
-    contributions = doc.table(
-        ("Column", "#Share of SUDA score"), ((name, doc.percent(share)) for name, share in ranked if share and suda)
-    )
-    sets = doc.table(("Columns", "#Records"), ((", ".join(names), few) for names, few in result.by_set[:_MOST]))
-    scores = doc.table(
-        ("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"),
-        ((number, one.suda, one.dis_suda, one.ihsn) for _, number, one in result.scores[:_MOST]),
-        "The highest scores, with the number of records that have them.",
-    )
-    columns = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
-    top = doc.table(
-        (*(doc.Column(name) for name in result.key), *columns),
-        (
-            (*(None if value is None else str(value) for value in one.key), one.scores.suda, one.scores.dis_suda)
-            for one in result.top
-        ),
-    )
-    # the risk above which records must be protected, so that the file meets the required global risk
-    thresholds = (
-        _threshold(kind, risk.mean, risk.threshold, result.rows)
-        for kind, risk in (("individual risk", result.risk), ("household risk", result.household))
-        if risk is not None and risk.threshold is not None
-    )
-    unique = f"{doc.out_of(result.records, result.rows, 'record')} {'is' if result.records == 1 else 'are'} unique"
-    how = doc.facts(
-        ("rows", result.rows),
-        ("columns", ", ".join(result.columns)),
-        ("largest set searched", doc.plural(result.max_size, "column")),
-        ("sampling fraction", doc.limit(result.fraction)),
-        ("disclosure score of the file (DIS)", float(result.file_dis)),
-        ("missing values", f"never part of a minimal sample unique; otherwise {READS[result.nulls]}"),
-        *made(result),
-    )
-    return doc.report_on(
-        result,
-        doc.Toned(f"{result.target}: {f'{unique} on few columns' if result.rows else 'the table has no rows'}"),
-        (_lead(result, suda),) if result.rows else (),
-        doc.section("Contribution of each column", contributions),
-        doc.section("Most revealing column sets", sets),
-        doc.section("Scores", scores if suda else None),
-        doc.section("Individual risk", *_risks(result), thresholds) if result.rows else (),
-        doc.section("Records with highest scores", top),
-        doc.section("Method", how),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class RecordsReport(MeasuredReport[RecordRisk]):
+    """The report on single records: which are unique on few columns, and the risk that they are re-identified.
+
+    Args:
+        suda: whether scores are shown.
+    """
+
+    def __init__(self, suda: bool = True) -> None:
+        self.suda = suda
+
+    def headline(self, result: RecordRisk) -> doc.Toned:
+        if not result.rows:
+            return doc.Toned(f"{result.target}: the table has no rows")
+        verb = "is" if result.records == 1 else "are"
+        unique = doc.out_of(result.records, result.rows, "record")
+        return doc.Toned(f"{result.target}: {unique} {verb} unique on few columns")
+
+    def key_figures(self, result: RecordRisk) -> Iterator[doc.KeyFigure]:
+        if result.rows:
+            yield doc.KeyFigure(doc.with_share(result.records, result.rows), "Unique on few columns")
+            yield doc.KeyFigure(doc.with_share(result.unique_rows, result.rows), "Unique on all columns")
+            yield doc.KeyFigure(f"about {doc.count(round(result.risk.expected))}", "Expected re-identified")
+
+    def lead(self, result: RecordRisk) -> Iterator[doc.Words]:
+        if not result.rows:
+            return
+        columns, records = len(result.columns), doc.plural(result.records, "record")
+        of = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)} columns"
+        share, verb = doc.part(result.records, result.rows), "is" if result.records == 1 else "are"
+        yield f"{records}{f' ({share})' if share else ''} {verb} unique on {of if columns > 1 else 'the only column'}."
+        unique, verb = doc.plural(result.unique_rows, "record"), "is" if result.unique_rows == 1 else "are"
+        paired = doc.plural(result.paired_rows, "record shares its values", "records share their values")
+        yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other record."
+        if self.suda and result.highest is not None:
+            yield f"The highest DIS-SUDA score of a record is {doc.figure(result.highest.dis_suda)}."
+        expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
+        if result.weights is not None:
+            yield f"A{expected}, with the sampling weights {result.weights}."
+        elif result.of_sample:
+            yield f"A{expected}, as the file is {doc.percent(result.fraction)} of its population."
+        else:
+            yield doc.Toned(
+                f"If the file is the whole population, a{expected}.",
+                hint=f"If it is a sample, name its weights with {spelled('weights')} or its share of the population "
+                f"with {spelled('sampling_fraction')}.",
+            )
+
+    def sections(self, result: RecordRisk) -> Iterator[tuple[doc.Section, ...]]:
+        ranked = sorted(result.contributions, key=lambda contribution: (-contribution[1], contribution[0]))
+        shares = ((name, doc.percent(share)) for name, share in ranked if share and self.suda)
+        yield doc.section("Contribution of each column", doc.table(("Column", "#Share of SUDA score"), shares))
+        sets = ((", ".join(names), records) for names, records in result.by_set[:_MOST])
+        yield doc.section("Most revealing column sets", doc.table(("Columns", "#Records"), sets))
+        if self.suda:
+            rows = ((records, score.suda, score.dis_suda, score.ihsn) for _, records, score in result.scores[:_MOST])
+            caption = "The highest scores, with the number of records that have them."
+            yield doc.section("Scores", doc.table(("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"), rows, caption))
+        if result.rows:
+            yield doc.section("Individual risk", *_risks(result), _thresholds(result))
+        yield doc.section("Records with highest scores", _top(result, self.suda))
+
+    def method(self, result: RecordRisk) -> Iterator[tuple[str, doc.Cell]]:
+        yield "rows", result.rows
+        yield "columns", ", ".join(result.columns)
+        yield "largest set searched", doc.plural(result.max_size, "column")
+        yield "sampling fraction", doc.limit(result.fraction)
+        yield "disclosure score of the file (DIS)", float(result.file_dis)
+        yield "missing values", f"never part of a minimal sample unique; otherwise {READS[result.nulls]}"
+
+    def limits(self, result: RecordRisk) -> tuple[str, ...]:
+        return ()
 
 
-def _key_figures(result: RecordRisk) -> Iterator[doc.KeyFigure]:
-    """How many records are unique on few columns and on all, and how many are expected to be re-identified."""
-    if result.rows:
-        yield doc.KeyFigure(doc.with_share(result.records, result.rows), "Unique on few columns")
-        yield doc.KeyFigure(doc.with_share(result.unique_rows, result.rows), "Unique on all columns")
-        yield doc.KeyFigure(f"about {doc.count(round(result.risk.expected))}", "Expected re-identified")
-
-
-def _lead(result: RecordRisk, suda: bool) -> Iterator[doc.Words]:
-    columns, records = len(result.columns), doc.plural(result.records, "record")
-    of = f"{doc.count(result.max_size)} or fewer of the {doc.count(columns)} columns"
-    share, verb = doc.part(result.records, result.rows), "is" if result.records == 1 else "are"
-    yield f"{records}{f' ({share})' if share else ''} {verb} unique on {of if columns > 1 else 'the only column'}."
-    unique, verb = doc.plural(result.unique_rows, "record"), "is" if result.unique_rows == 1 else "are"
-    paired = doc.plural(result.paired_rows, "record shares its values", "records share their values")
-    yield f"{unique} {verb} unique on all columns together; {paired} with exactly one other record."
-    if suda and result.highest is not None:
-        yield f"The highest DIS-SUDA score of a record is {doc.figure(result.highest.dis_suda)}."
-    expected = f"bout {_records(result.risk.expected)} expected to be re-identified (individual risk)"
-    if result.weights is not None:
-        yield f"A{expected}, with the sampling weights {result.weights}."
-    elif result.of_sample:
-        yield f"A{expected}, as the file is {doc.percent(result.fraction)} of its population."
-    else:
-        yield doc.Toned(
-            f"If the file is the whole population, a{expected}.",
-            hint=f"If it is a sample, name its weights with {spelled('weights')} or its share of the population with "
-            f"{spelled('sampling_fraction')}.",
-        )
+def _top(result: RecordRisk, suda: bool) -> doc.Table:
+    """Return the records with the highest scores, with the values of their key."""
+    rows = (
+        (*(None if value is None else str(value) for value in record.key), record.scores.suda, record.scores.dis_suda)
+        for record in result.top
+    )
+    scores = ("#SUDA", "#DIS-SUDA") if suda else (None, None)
+    return doc.table((*map(doc.Column, result.key), *scores), rows)
 
 
 def _records(expected: float) -> str:
@@ -295,6 +294,13 @@ def _risks(result: RecordRisk) -> Iterator[doc.Table]:
             f"{doc.count(homes.households)} households by {homes.column}: highest "
             f"{doc.figure(homes.highest)}, mean {doc.figure(homes.mean)}; {said}.",
         )
+
+
+def _thresholds(result: RecordRisk) -> Iterator[str]:
+    """Yield the risk above which records must be protected, so that the file meets the required global risk."""
+    for kind, risk in (("individual risk", result.risk), ("household risk", result.household)):
+        if risk is not None and risk.threshold is not None:
+            yield _threshold(kind, risk.mean, risk.threshold, result.rows)
 
 
 def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:

@@ -11,7 +11,7 @@ from sqlaudit.base import result as base
 from sqlaudit.column_sets.result import READS
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 Attack = Annotated[
     str,
@@ -129,7 +129,7 @@ class AttackResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-attack/1"
-    shown_by: ClassVar = "sqlaudit.release.attacks.result:attack_document"
+    shown_by: ClassVar = "sqlaudit.release.attacks.result:AttackReport"
     frame_of: ClassVar = "attacks"
 
     engine: str = ""
@@ -231,79 +231,76 @@ _NAMES = {
 }
 
 
-def attack_document(result: AttackResult) -> doc.Document:
-    """Attacks as a document for any layout."""
-    hit = [one for one in result.exposures if one.exposed]
-    heads = ("Attack", "#Exposed", "#Of", "#Share", "#Certainty", "#Best chance")
-    classes = "overlapping classes" if result.classes is None else doc.plural(result.classes, "class", "classes")
-    how = doc.facts(
-        ("rows", result.rows),
-        ("classes", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"),
-        ("quasi-identifiers", ", ".join(result.quasi_identifiers)),
-        ("sensitive", ", ".join(result.sensitive) or "none"),
-        ("missing values", READS[result.nulls]),
-        (
-            "reported matches",
-            f"fewer than {doc.count(result.k)} candidates"
-            if any(one.attack == "linkage" for one in result.exposures)
-            else "",
-        ),
-        ("persons", result.entity),
-        *made(result),
-    )
-    return doc.report_on(
-        result,
-        doc.Toned(_headline(result, len(hit)), "bad" if hit else "good"),
-        (_lead(result),),
-        doc.section("Attacks", doc.table(heads, map(_row, result.exposures)), exposed_picture(result)),
-        *map(_details, result.exposures),
-        doc.section("Not tried", (doc.Toned(f"{one.title}.", hint=one.reason) for one in result.not_tried)),
-        doc.section("Method", how),
-        sql_section(result),
-        figures=_key_figures(result.exposures, hit),
-    )
+class AttackReport(MeasuredReport[AttackResult]):
+    """The report on attacks: whom each exposes, with what certainty."""
+
+    def headline(self, result: AttackResult) -> doc.Toned:
+        tried, successful = doc.plural(len(result.exposures), "attack"), len(_successful(result))
+        if successful:
+            verb = "exposes" if successful == 1 else "expose"
+            return doc.bad(f"{result.target}: {doc.count(successful)} of {tried} {verb} people")
+        if not result.exposures:
+            return doc.good(f"{result.target}: no attack could be tried")
+        possible = sum(1 for exposure in result.exposures if exposure.at_most)
+        surely = f" for sure, {doc.count(possible)} may" if possible else ""
+        return doc.good(f"{result.target}: none of {tried} exposes anyone{surely}")
+
+    def key_figures(self, result: AttackResult) -> Iterator[doc.KeyFigure]:
+        successful = _successful(result)
+        if result.exposures:
+            attacks = f"{len(successful)} of {len(result.exposures)}"
+            yield doc.KeyFigure(attacks, "Attacks that succeed", "bad" if successful else "good")
+        for worst in exposed_most(successful)[:1]:
+            people = f"{doc.count(worst.exposed)} of {doc.count(worst.of)} ({doc.part(worst.exposed, worst.of)})"
+            yield doc.KeyFigure(people, "Exposed by the worst attack", "bad")
+
+    def lead(self, result: AttackResult) -> Iterator[doc.Words]:
+        for exposure in exposed_most(result.exposures):
+            if exposure.exposed or exposure.at_most:
+                yield doc.Toned(exposure.sentence, "bad" if exposure.exposed else "warn")
+        harmless = [
+            attack.title[:1].lower() + attack.title[1:] + ("" if attack.about is None else f" ({attack.about})")
+            for attack in result.exposures
+            if not attack.exposed and not attack.at_most
+        ]
+        if harmless:
+            yield doc.good(f"No one is exposed by {doc.listing(harmless, last='or')}.")
+
+    def sections(self, result: AttackResult) -> Iterator[tuple[doc.Section, ...]]:
+        headings = ("Attack", "#Exposed", "#Of", "#Share", "#Certainty", "#Best chance")
+        yield doc.section("Attacks", doc.table(headings, map(_row, result.exposures)), exposed_picture(result))
+        yield from map(_details, result.exposures)
+        not_tried = (doc.Toned(f"{attack.title}.", hint=attack.reason) for attack in result.not_tried)
+        yield doc.section("Not tried", not_tried)
+
+    def method(self, result: AttackResult) -> Iterator[tuple[str, doc.Cell]]:
+        classes = "overlapping classes" if result.classes is None else doc.plural(result.classes, "class", "classes")
+        is_linked = any(exposure.attack == "linkage" for exposure in result.exposures)
+        yield "rows", result.rows
+        yield "classes", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"
+        yield "quasi-identifiers", ", ".join(result.quasi_identifiers)
+        yield "sensitive", ", ".join(result.sensitive) or "none"
+        yield "missing values", READS[result.nulls]
+        yield "reported matches", f"fewer than {doc.count(result.k)} candidates" if is_linked else ""
+        yield "persons", result.entity
+
+    def limits(self, result: AttackResult) -> tuple[str, ...]:
+        return ()
 
 
-def _key_figures(tried: Sequence[Exposure], hit: Sequence[Exposure]) -> Iterator[doc.KeyFigure]:
-    """How many attacks succeed, and how much the worst of them exposes."""
-    if tried:
-        yield doc.KeyFigure(f"{len(hit)} of {len(tried)}", "Attacks that succeed", "bad" if hit else "good")
-    for one in exposed_most(hit)[:1]:
-        exposed = f"{doc.count(one.exposed)} of {doc.count(one.of)} ({doc.part(one.exposed, one.of)})"
-        yield doc.KeyFigure(exposed, "Exposed by the worst attack", "bad")
+def _successful(result: AttackResult) -> list[Exposure]:
+    """Return the attacks that expose people."""
+    return [exposure for exposure in result.exposures if exposure.exposed]
 
 
-def _headline(result: AttackResult, hit: int) -> str:
-    tried = doc.plural(len(result.exposures), "attack")
-    if hit:
-        return f"{result.target}: {doc.count(hit)} of {tried} {'exposes' if hit == 1 else 'expose'} people"
-    if not result.exposures:
-        return f"{result.target}: no attack could be tried"
-    may = sum(1 for one in result.exposures if one.at_most)
-    surely = f" for sure, {doc.count(may)} may" if may else ""
-    return f"{result.target}: none of {tried} exposes anyone{surely}"
-
-
-def _lead(result: AttackResult) -> Iterator[doc.Words]:
-    """Attacks that expose people, worst first, attacks that may, and the names of the others."""
-    for one in exposed_most(result.exposures):
-        if one.exposed or one.at_most:
-            yield doc.Toned(one.sentence, "bad" if one.exposed else "warn")
-    harmless = [
-        one.title[:1].lower() + one.title[1:] + ("" if one.about is None else f" ({one.about})")
-        for one in result.exposures
-        if not one.exposed and not one.at_most
-    ]
-    if harmless:
-        yield doc.good(f"No one is exposed by {doc.listing(harmless, last='or')}.")
-
-
-def _row(one: Exposure) -> tuple[str, ...]:
-    sure = doc.percent(one.probability) if one.exposed and one.probability is not None else ""
-    best = "" if one.highest is None else doc.percent(one.highest)
-    of = f"{doc.count(one.of)} {SINGULAR.get(one.unit, one.unit) if one.of == 1 else one.unit}"
-    most = f" to {doc.count(one.at_most)}" if one.at_most is not None and one.at_most > one.exposed else ""
-    return (one.heading, doc.count(one.exposed) + most, of, doc.part(one.exposed, one.of), sure, best)
+def _row(attack: Exposure) -> tuple[str, ...]:
+    """Return the row of an attack: whom it exposes, of how many, and with what certainty."""
+    exposed, at_most = attack.exposed, attack.at_most
+    numbers = doc.count(exposed) + (f" to {doc.count(at_most)}" if at_most is not None and at_most > exposed else "")
+    of = f"{doc.count(attack.of)} {SINGULAR.get(attack.unit, attack.unit) if attack.of == 1 else attack.unit}"
+    certainty = doc.percent(attack.probability) if exposed and attack.probability is not None else ""
+    best = "" if attack.highest is None else doc.percent(attack.highest)
+    return attack.heading, numbers, of, doc.part(exposed, attack.of), certainty, best
 
 
 def _details(one: Exposure) -> tuple[doc.Section, ...]:

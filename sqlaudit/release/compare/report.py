@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, audit_document, key_figures
-from sqlaudit.audits.report import headline as verdict_of
+from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, AuditReport
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import MEANING
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.models.phrases import requirement_lines, requirements_met
-from sqlaudit.release.attacks.result import attack_document
+from sqlaudit.release.attacks.result import AttackReport
 from sqlaudit.release.compare.result import (
     METHODS,
     NO_ATTACKS,
@@ -25,7 +23,7 @@ from sqlaudit.release.compare.result import (
     Recoding,
 )
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 # The figures in the report of a comparison: information loss, and answers to queries.
 
@@ -204,96 +202,89 @@ def _pairing(result: CompareResult) -> doc.Words:
     return doc.Toned(_PAIRINGS[result.pairing], hint=hint)
 
 
-def compare_document(result: CompareResult) -> doc.Document:
-    """The result of a comparison as a document for any layout."""
-    if result.shown_by != CompareResult.shown_by:
-        return bucketized_document(result)
-    return _document(
-        result,
-        _headline(result),
-        _lead(result),
-        doc.section("Is it a generalization?", *_generalization(result)),
-        doc.section("Information loss", *losses_blocks(result)),
-        doc.section("Information loss by column", *by_column_blocks(result)),
-        doc.section("Answers to queries", *useful_blocks(result)),
-    )
+class CompareReport(MeasuredReport[CompareResult]):
+    """The report on a comparison: is it derived from the original, is it safe, what was lost, how useful is it."""
 
+    method_title = "How this was computed"
 
-def _document(
-    result: CompareResult,
-    headline: doc.Words,
-    lead: Iterable[doc.Words],
-    first: tuple[doc.Section, ...],
-    *lost: tuple[doc.Section, ...],
-) -> doc.Document:
-    return doc.report_on(
-        result,
-        headline,
-        (*requirement_lines(result.audit.required, result.audit.rows), lead, *doc.notices_block(result.audit.notices)),
-        first,
-        audit_section(result),
-        *lost,
-        attacks_section(result),
-        doc.section("How this was computed", computed(result)),
-        doc.section("Limits of this audit", (MEANING,)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+    def headline(self, result: CompareResult) -> doc.Toned:
+        words, tone = _ANSWERS[result.generalization.answer]
+        answer = f"{result.release} {words} {result.original}"
+        if not result.audit.required:
+            return doc.Toned(answer, tone)
+        verdict = AuditReport().headline(result.audit)
+        is_exposed = result.attacks is not None and any(attack.exposed for attack in result.attacks.exposures)
+        tones = (tone, verdict.tone, "warn" if is_exposed else "good")  # attacks that succeed leave no good news
+        worst: doc.Tone = "bad" if "bad" in tones else "warn" if "warn" in tones else "good"
+        return doc.Toned(f"{answer}; {verdict.text}", worst)
 
+    def key_figures(self, result: CompareResult) -> Iterator[doc.KeyFigure]:
+        if result.audit.rows and result.audit.classes.min_size is not None:
+            smallest = next(AuditReport().key_figures(result.audit))
+            yield replace(smallest, tone="plain") if CompareReport().headline(result).tone == "good" else smallest
+        for loss in result.losses:
+            if loss.measure == "loss" and loss.column is None and loss.share is not None:
+                yield doc.KeyFigure(doc.percent(loss.share), "Information loss")
+        errors = () if result.workload is None else result.workload.errors.values()
+        medians = [error.median for error in errors if error.median is not None]
+        if result.audit.required:
+            yield from requirements_met(result.audit.required)
+        elif medians:
+            yield doc.KeyFigure(percent_or_more(min(medians)), "Median error of queries")
 
-def _key_figures(result: CompareResult) -> Iterator[doc.KeyFigure]:
-    """The smallest group of the release, its loss, and how many requirements it meets, else the error of queries."""
-    if result.audit.rows and result.audit.classes.min_size is not None:
-        smallest = next(key_figures(result.audit))
-        yield replace(smallest, tone="plain") if _headline(result).tone == "good" else smallest
-    yield from (
-        doc.KeyFigure(doc.percent(one.share), "Information loss")
-        for one in result.losses
-        if one.measure == "loss" and one.column is None and one.share is not None
-    )
-    errors = () if result.workload is None else result.workload.errors.values()
-    medians = [one.median for one in errors if one.median is not None]
-    if result.audit.required:
-        yield from requirements_met(result.audit.required)
-    elif medians:
-        yield doc.KeyFigure(percent_or_more(min(medians)), "Median error of queries")
+    def opening(self, result: CompareResult) -> Iterable[doc.Content]:
+        return requirement_lines(result.audit.required, result.audit.rows)
 
+    def lead(self, result: CompareResult) -> Iterator[doc.Words]:
+        fit = result.generalization
+        is_refuted = fit.answer is Answer.NO
+        recoding = "" if is_refuted else f" Recoding: {_recoding(fit)}."
+        yield doc.Toned(f"{_sentence(fit.reason)}{recoding}", doc.bad_if(is_refuted))
+        if fit.missing:
+            yield f"Not in the release: {doc.plural(fit.missing, 'original row')}."
+        if fit.suppressed:
+            yield f"Suppressed cell by cell: {doc.plural(fit.suppressed, 'released row')}."
+        if result.coarser is not None:
+            other = result.coarser
+            yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
+        shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
+        if lost := [
+            f"{measure_title(measure)} {doc.percent(share)}" for measure, share in shares.items() if share is not None
+        ]:
+            yield f"Information loss (100% is complete suppression): {', '.join(lost)}."
+        if result.workload is not None and result.workload.errors:
+            medians = (f"{percent_or_more(error.median)} ({name})" for name, error in result.workload.errors.items())
+            yield f"Median error of {result.workload.queries} random counting queries: {doc.listing(medians)}."
+        for exposure in result.attacks.exposures if result.attacks is not None else ():
+            if exposure.attack == "homogeneity" and exposure.exposed:
+                yield doc.warning(exposure.sentence)
 
-def _headline(result: CompareResult) -> doc.Toned:
-    words, tone = _ANSWERS[result.generalization.answer]
-    said = f"{result.release} {words} {result.original}"
-    if not result.audit.required:
-        return doc.Toned(said, tone)
-    verdict = verdict_of(result.audit)
-    exposed = result.attacks is not None and any(one.exposed for one in result.attacks.exposures)
-    tones = (tone, verdict.tone, "warn" if exposed else "good")  # attacks that succeed leave no good news
-    return doc.Toned(f"{said}; {verdict.text}", next((one for one in ("bad", "warn") if one in tones), "good"))
+    def notices(self, result: CompareResult) -> Iterable[doc.Block]:
+        return doc.notices_block(result.audit.notices)
 
+    def sections(self, result: CompareResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield self.derivation(result)
+        yield audit_section(result)
+        yield from self.losses(result)
+        yield attacks_section(result)
 
-def _lead(result: CompareResult) -> Iterator[doc.Words]:
-    facts = result.generalization
-    refuted = facts.answer is Answer.NO
-    recoding = "" if refuted else f" Recoding: {_recoding(facts)}."
-    yield doc.Toned(f"{_sentence(facts.reason)}{recoding}", "bad" if refuted else "plain")
-    if facts.missing:
-        yield f"Not in the release: {doc.plural(facts.missing, 'original row')}."
-    if facts.suppressed:
-        yield f"Suppressed cell by cell: {doc.plural(facts.suppressed, 'released row')}."
-    if result.coarser is not None:
-        other = result.coarser
-        yield f"Compared with {other.other}, the release is {other.relation}: {other.reason}"
-    shares = {loss.measure: loss.share for loss in result.losses if loss.column is None and loss.measure in _MAIN}
-    if lost := [
-        f"{measure_title(measure)} {doc.percent(share)}" for measure, share in shares.items() if share is not None
-    ]:
-        yield f"Information loss (100% is complete suppression): {', '.join(lost)}."
-    if result.workload is not None and result.workload.errors:
-        said = [f"{percent_or_more(one.median)} ({name})" for name, one in result.workload.errors.items()]
-        yield f"Median error of {result.workload.queries} random counting queries: {doc.listing(said)}."
-    if result.attacks is not None:
-        for one in result.attacks.exposures:
-            if one.attack == "homogeneity" and one.exposed:
-                yield doc.warning(one.sentence)
+    def derivation(self, result: CompareResult) -> tuple[doc.Section, ...]:
+        """Return the section on whether the release is derived from the original."""
+        return doc.section("Is it a generalization?", *_generalization(result))
+
+    def losses(self, result: CompareResult) -> Iterator[tuple[doc.Section, ...]]:
+        """Yield the sections on what was lost."""
+        yield doc.section("Information loss", *losses_blocks(result))
+        yield doc.section("Information loss by column", *by_column_blocks(result))
+        yield doc.section("Answers to queries", *useful_blocks(result))
+
+    def method(self, result: CompareResult) -> Iterator[tuple[str, doc.Cell]]:
+        yield "original", f"{result.original}, {doc.plural(result.rows, 'row')}"
+        yield "release", f"{result.release}, {doc.plural(result.released, 'row')}"
+        yield "quasi-identifiers", ", ".join(result.qi)
+        yield "sensitive columns", ", ".join(result.sensitive)
+        yield "pairing of rows", _pairing(result)
+        yield "distance of sensitive values", result.distance if result.sensitive else ""
 
 
 def _sentence(text: str) -> str:
@@ -334,7 +325,7 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
 
 def audit_section(result: CompareResult) -> tuple[doc.Section, ...]:
     """Some sections of the audit as one."""
-    document = audit_document(result.audit)
+    document = AuditReport().document(result.audit)
     told = (*doc.notices_block(result.audit.notices), *requirement_lines(result.audit.required, result.audit.rows))
     lead = (block for block in document.lead if block not in told)  # these stand at the top of the report
     return doc.section("Is it safe?", document.headline, *lead, *doc.blocks_of(document, _OF_AUDIT))
@@ -345,23 +336,10 @@ def attacks_section(result: CompareResult) -> tuple[doc.Section, ...]:
     if result.attacks is None:
         why, _, hint = NO_ATTACKS.partition(". ")
         return doc.section(_ATTACKED, doc.Toned(f"{why}.", hint=hint))
-    document = attack_document(result.attacks)
+    document = AttackReport().document(result.attacks)
     not_tried = "Attacks that need another table or categories were not tried."
     others = doc.Toned(not_tried, hint="`sqlaudit attack` tries them.")
     return doc.section(_ATTACKED, *document.lead, *doc.blocks_of(document, (_OF_ATTACKS,)), others)
-
-
-def computed(result: CompareResult) -> doc.Facts:
-    """The compared tables, and how, when and where they were compared."""
-    return doc.facts(
-        ("original", f"{result.original}, {doc.plural(result.rows, 'row')}"),
-        ("release", f"{result.release}, {doc.plural(result.released, 'row')}"),
-        ("quasi-identifiers", ", ".join(result.qi)),
-        ("sensitive columns", ", ".join(result.sensitive)),
-        ("pairing of rows", _pairing(result)),
-        ("distance of sensitive values", result.distance if result.sensitive else ""),
-        *made(result),
-    )
 
 
 _LOST = (
@@ -370,24 +348,32 @@ _LOST = (
 )
 
 
-def bucketized_document(result: CompareResult) -> doc.Document:
-    """The comparison of a bucketized release with its original, for any layout."""
-    fit = result.generalization
-    lead = [_sentence(fit.reason)]
-    if fit.missing:
-        lead.append(f"Not in the release: {doc.plural(fit.missing, 'original row')}.")
-    is_one = fit.answer is Answer.YES
-    said = f"{result.release} is {'a' if is_one else 'NOT a'} bucketized release of {result.original}"
-    headline = doc.Toned(said, "good" if is_one else "bad")
-    if result.audit.required:
-        verdict = verdict_of(result.audit)
-        headline = doc.Toned(f"{said}; {verdict.text}", verdict.tone if is_one else "bad")
-    counts = doc.facts(
-        ("people without an original", fit.foreign),
-        ("people with a different quasi-identifier", fit.misfit_rows or 0),
-        *((f"values of {name} in a wrong bucket", changed) for name, changed in fit.changed.items()),
-        ("rows left out", fit.missing),
-    )
-    first = doc.section("Is it derived from the original?", counts)
-    lost = doc.section("Information loss", _LOST)
-    return _document(result, headline, lead, first, lost)
+class BucketizedReport(CompareReport):
+    """The report on a comparison of a bucketized release with its original."""
+
+    def headline(self, result: CompareResult) -> doc.Toned:
+        is_one = result.generalization.answer is Answer.YES
+        verb = "is a" if is_one else "is NOT a"
+        text = f"{result.release} {verb} bucketized release of {result.original}"
+        if not result.audit.required:
+            return doc.Toned(text, "good" if is_one else "bad")
+        verdict = AuditReport().headline(result.audit)
+        return doc.Toned(f"{text}; {verdict.text}", verdict.tone if is_one else "bad")
+
+    def lead(self, result: CompareResult) -> Iterator[doc.Words]:
+        yield _sentence(result.generalization.reason)
+        if missing := result.generalization.missing:
+            yield f"Not in the release: {doc.plural(missing, 'original row')}."
+
+    def derivation(self, result: CompareResult) -> tuple[doc.Section, ...]:
+        fit = result.generalization
+        counts = doc.facts(
+            ("people without an original", fit.foreign),
+            ("people with a different quasi-identifier", fit.misfit_rows or 0),
+            *((f"values of {name} in a wrong bucket", changed) for name, changed in fit.changed.items()),
+            ("rows left out", fit.missing),
+        )
+        return doc.section("Is it derived from the original?", counts)
+
+    def losses(self, result: CompareResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Information loss", _LOST)

@@ -268,7 +268,7 @@ class CompareResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-compare/1"
-    shown_by: ClassVar = "sqlaudit.release.compare.report:compare_document"
+    shown_by: ClassVar = "sqlaudit.release.compare.report:CompareReport"
     frame_of: ClassVar = "losses"
 
     engine: str = ""

@@ -275,7 +275,7 @@ def compare(given: Given) -> CompareResult | SyntheticResult:
 class BucketizedResult(CompareResult):
     """The result for a bucketized release: the same document, without losses and answers to queries."""
 
-    shown_by: ClassVar = "sqlaudit.release.compare.report:bucketized_document"
+    shown_by: ClassVar = "sqlaudit.release.compare.report:BucketizedReport"
 
 
 def compare_buckets(engine: Engine, request: CompareRequest) -> BucketizedResult:

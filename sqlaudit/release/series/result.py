@@ -12,7 +12,7 @@ from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict
 from sqlaudit.models.releases import largest_m
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-releases/1"
-    shown_by: ClassVar = "sqlaudit.release.series.result:releases_document"
+    shown_by: ClassVar = "sqlaudit.release.series.result:ReleasesReport"
     frame_of: ClassVar = "attributes"
 
     engine: str = ""
@@ -147,8 +147,6 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
         return {one.sensitive: one for one in self.attributes}[name]
 
 
-# The report on several releases of one table: the verdict, people who are singled out, and each release by itself.
-
 NOT_SAID = (
     "Releases that are not named here were not checked. Name all published releases.",
     "An attacker who knows more than the quasi-identifiers may learn more.",
@@ -158,42 +156,49 @@ NOT_SAID = (
 _MOST = 12
 
 
-def releases_document(result: ReleasesResult) -> doc.Document:
-    """The report on several releases, as a document for any layout."""
-    required = requirement_lines(result.checks)
-    found = headline(result)
-    lead = [words for one in result.attributes for words in _lead(result, one)]
-    missing = {one.sensitive for one in result.attributes if any(side.without_value for side in one.releases)}
-    how = doc.facts(
-        ("releases", doc.listing(result.releases, 12)),
-        (
-            "people",
-            f"{doc.count(result.persons)} by {result.entity}, {doc.count(result.in_several)} in several releases",
-        ),
-        ("quasi-identifiers", doc.listing(result.quasi_identifiers, 12)),
-        ("sensitive", doc.listing(result.sensitive, 12)),
-        ("missing values", f"a value of their own in {doc.listing(sorted(missing))}" if missing else ""),
-        *made(result),
-    )
-    return doc.report_on(
-        result,
-        verdict_of(result.checks) if required else found,
-        (*([found.text] if required else []), *required, lead),
-        *(_sections(result, one) for one in result.attributes),
-        doc.section("Method", how),
-        sql_section(result),
-        doc.section("Limits of this audit", (*NOT_SAID, *([MEANING] if required else []))),
-        figures=_key_figures(result),
-    )
+class ReleasesReport(MeasuredReport[ReleasesResult]):
+    """The report on several releases of one table: people who are singled out, and each release by itself."""
 
+    limits_last = True
 
-def _key_figures(result: ReleasesResult) -> Iterator[doc.KeyFigure]:
-    """How many people are singled out, who are in several releases, and how many requirements are met."""
-    singled = max((one.singled_out for one in result.attributes), default=0)
-    tone: doc.Tone = "bad" if singled and not (result.checks and result.passed) else "plain"
-    yield doc.KeyFigure(doc.with_share(singled, result.persons), "People singled out", tone)
-    yield doc.KeyFigure(doc.with_share(result.in_several, result.persons), "In several releases")
-    yield from requirements_met(result.checks)
+    def headline(self, result: ReleasesResult) -> doc.Toned:
+        return verdict_of(result.checks) if result.checks else headline(result)
+
+    def key_figures(self, result: ReleasesResult) -> Iterator[doc.KeyFigure]:
+        singled = max((attribute.singled_out for attribute in result.attributes), default=0)
+        tone = doc.bad_if(singled and not (result.checks and result.passed))
+        yield doc.KeyFigure(doc.with_share(singled, result.persons), "People singled out", tone)
+        yield doc.KeyFigure(doc.with_share(result.in_several, result.persons), "In several releases")
+        yield from requirements_met(result.checks)
+
+    def opening(self, result: ReleasesResult) -> Iterator[doc.Content]:
+        if result.checks:
+            yield headline(result).text
+            yield from requirement_lines(result.checks)
+
+    def lead(self, result: ReleasesResult) -> Iterator[doc.Words]:
+        for attribute in result.attributes:
+            yield from _lead(result, attribute)
+
+    def sections(self, result: ReleasesResult) -> Iterator[tuple[doc.Section, ...]]:
+        for attribute in result.attributes:
+            yield from _sections(result, attribute)
+
+    def method(self, result: ReleasesResult) -> Iterator[tuple[str, doc.Cell]]:
+        people = f"{doc.count(result.persons)} by {result.entity}, {doc.count(result.in_several)} in several releases"
+        missing = sorted(
+            attribute.sensitive
+            for attribute in result.attributes
+            if any(release.without_value for release in attribute.releases)
+        )
+        yield "releases", doc.listing(result.releases, 12)
+        yield "people", people
+        yield "quasi-identifiers", doc.listing(result.quasi_identifiers, 12)
+        yield "sensitive", doc.listing(result.sensitive, 12)
+        yield "missing values", f"a value of their own in {doc.listing(missing)}" if missing else ""
+
+    def limits(self, result: ReleasesResult) -> tuple[str, ...]:
+        return (*NOT_SAID, *([MEANING] if result.checks else []))
 
 
 def headline(result: ReleasesResult) -> doc.Toned:
@@ -229,28 +234,22 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
-def _sections(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Section]:
-    left: list[tuple[doc.Cell, int]] = [(row.values, row.persons) for row in one.candidates[:_MOST]]
-    if rest := one.candidates[_MOST:]:
-        left.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
-    rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in left)
-    lines = doc.table(("#Possible values", "#People", "#Share"), rows)
-    yield from doc.section(f"Possible values of {one.sensitive}", lines)
-    names = ("rows", "counterfeits", "classes", "smallest", "fewest_values", "repeating_classes")
-    releases = ((side.release, *(getattr(side, name) for name in names)) for side in one.releases)
-    made_up = "#Counterfeits" if any(side.counterfeits for side in one.releases) else None
-    heads = ("Release", "#Rows", made_up, "#Classes", "#Smallest", "#Fewest values", "#Repeating a value")
-    yield from doc.section(f"Releases: {one.sensitive}", doc.table(heads, releases))
-    persons = (
-        (
-            str(found.person),
-            doc.listing([result.releases[number - 1] for number in found.releases]),
-            "missing" if found.value is None else str(found.value),
-            "values of others are known" if found.by_elimination else "own classes",
-        )
-        for found in one.shown
+def _sections(result: ReleasesResult, attribute: AttributeFigures) -> Iterator[tuple[doc.Section, ...]]:
+    """Yield the sections on a sensitive attribute."""
+    name = attribute.sensitive
+    people: list[tuple[doc.Cell, int]] = [(row.values, row.persons) for row in attribute.candidates[:_MOST]]
+    if rest := attribute.candidates[_MOST:]:
+        people.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
+    rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in people)
+    yield doc.section(f"Possible values of {name}", doc.table(("#Possible values", "#People", "#Share"), rows))
+    columns = "release #rows ?#counterfeits #classes #smallest #fewest_values"
+    releases = doc.table_of(attribute.releases, columns, ("#Repeating a value", "repeating_classes"))
+    yield doc.section(f"Releases: {name}", releases)
+    certain = doc.table_of(
+        attribute.shown,
+        (doc.Column(result.entity), lambda match: str(match.person)),
+        ("Releases", lambda match: doc.listing(result.releases[number - 1] for number in match.releases)),
+        (doc.Column(name), lambda match: "missing" if match.value is None else str(match.value)),
+        ("Reason", lambda match: "values of others are known" if match.by_elimination else "own classes"),
     )
-    yield from doc.section(
-        f"People whose {one.sensitive} is certain",
-        doc.table((doc.Column(result.entity), "Releases", doc.Column(one.sensitive), "Reason"), persons),
-    )
+    yield doc.section(f"People whose {name} is certain", certain)

@@ -15,7 +15,7 @@ from sqlaudit.release.synthetic.result import (
     SyntheticResult,
 )
 from sqlaudit.reports import document as doc
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 NO_HOLDOUT = (
     "Without a holdout, this report cannot separate what is true of any such person from what the table discloses only "
@@ -42,30 +42,88 @@ _MEASURES = {
 _SHOWN = 20
 
 
-def synthetic_document(result: SyntheticResult) -> doc.Document:
-    """What a synthetic table discloses, as a document for any layout."""
-    required, found = requirement_lines(result.checks), headline(result)
-    warned = [doc.warning(one.message) for one in result.warnings]
-    return doc.report_on(
-        result,
-        verdict_of(result.checks) if required else found,
-        (*([found.text] if required else []), *required, tuple(warned), _lead(result)),
-        doc.section("People inside and outside", *_beside(result)),
-        doc.section("Identity", _identity(result)),
-        doc.section("Sensitive values", *_attributes(result)),
-        *map(_dominant, result.synthetic.attributes),
-        doc.section("Copies", *_copied(result)),
-        doc.section("Fewer known quasi-identifiers", _known(result)),
-        doc.section("Method", _method(result)),
-        sql_section(result),
-        doc.section("Limits of this audit", (*LIMITS, *([MEANING] if required else []))),
-        figures=_figures(result),
-    )
+class SyntheticReport(MeasuredReport[SyntheticResult]):
+    """The report on a synthetic table: what it discloses of people inside, and of people outside."""
+
+    limits_last = True
+
+    def headline(self, result: SyntheticResult) -> doc.Toned:
+        return verdict_of(result.checks) if result.checks else headline(result)
+
+    def key_figures(self, result: SyntheticResult) -> Iterator[doc.KeyFigure]:
+        worst, copies = _most(result), result.synthetic.copies.rows
+        yield from requirements_met(result.checks)
+        if worst is not None:
+            yield doc.KeyFigure(doc.percent(worst.disco), f"People whose {worst.sensitive} is disclosed")
+        if worst is not None and (excess := _excess_of(result, worst)) is not None:
+            tone = doc.bad_if(_is_above_outside(excess))
+            yield doc.KeyFigure(_points(excess.excess), "Points above people outside", tone)
+        elif not result.checks:
+            yield doc.KeyFigure(doc.percent(result.synthetic.identity.rep_u), "Unique in both tables")
+        if not result.checks:
+            yield doc.KeyFigure(doc.count(copies), "Exact copies", "bad" if copies else "good")
+
+    def opening(self, result: SyntheticResult) -> Iterator[doc.Content]:
+        if result.checks:
+            yield headline(result).text
+            yield from requirement_lines(result.checks)
+        yield [doc.warning(warned.message) for warned in result.warnings]
+
+    def lead(self, result: SyntheticResult) -> Iterator[doc.Words]:
+        for attribute in result.synthetic.attributes:
+            excess, people = _excess_of(result, attribute), f"{doc.percent(attribute.disco)} of people inside"
+            if excess is not None:
+                people += f" and of {doc.percent(excess.outside)} of people outside"
+                people += f". The excess is {_with_interval(excess)}"
+            text = f"{attribute.sensitive}: the synthetic table discloses the value of {people}."
+            yield doc.Toned(text, doc.bad_if(_is_above_outside(excess)))
+            if attribute.disco and (common := attribute.most_common) is not None:
+                yield (
+                    f"{doc.percent(common.of_disclosed)} of these people have the most common value, which "
+                    f"{doc.percent(common.share)} of all people have."
+                )
+        yield from _of_copies(result.synthetic.copies)
+        if result.synthetic.holdout is None:
+            yield doc.Toned(NO_HOLDOUT)
+
+    def sections(self, result: SyntheticResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("People inside and outside", *_beside(result))
+        yield doc.section("Identity", _identity(result))
+        yield doc.section("Sensitive values", *_attributes(result))
+        yield from map(_dominant, result.synthetic.attributes)
+        yield doc.section("Copies", *_copied(result))
+        yield doc.section("Fewer known quasi-identifiers", _known(result))
+
+    def method(self, result: SyntheticResult) -> Iterator[tuple[str, doc.Cell]]:
+        rows = result.synthetic.rows
+        missing = {"equal": "equal each other", "distinct": "equal nothing in a quasi-identifier"}
+        yield "original", f"{result.original}, {doc.plural(rows.original, 'row')}"
+        yield "synthetic table", f"{result.release}, {doc.plural(rows.synthetic, 'row')}"
+        yield "holdout", f"{result.holdout}, {doc.plural(rows.holdout or 0, 'row')}" if result.holdout else ""
+        yield "quasi-identifiers", ", ".join(result.qi)
+        yield "sensitive columns", ", ".join(result.sensitive)
+        yield "missing values", missing.get(result.nulls, result.nulls)
+        if result.holdout:
+            yield "intervals", "different people, not pairs: Clopper-Pearson for shares, Hoeffding for DCAP"
+
+    def limits(self, result: SyntheticResult) -> tuple[str, ...]:
+        return (*LIMITS, *([MEANING] if result.checks else []))
 
 
 def _most(result: SyntheticResult) -> AttributeDisclosure | None:
     """The sensitive attribute that is disclosed for most rows."""
     return max(result.synthetic.attributes, key=lambda one: one.disco or 0, default=None)
+
+
+def _excess_of(result: SyntheticResult, attribute: AttributeDisclosure) -> ExcessDisclosed | None:
+    """Return by how much more often an attribute is disclosed of people inside; None without a holdout."""
+    holdout = result.synthetic.holdout
+    return None if holdout is None else holdout.of("disco", attribute.sensitive)
+
+
+def _is_above_outside(excess: ExcessDisclosed | None) -> bool:
+    """Return True if the excess is above 0 with its whole interval."""
+    return excess is not None and excess.low is not None and excess.low > 0
 
 
 def headline(result: SyntheticResult) -> doc.Toned:
@@ -75,45 +133,9 @@ def headline(result: SyntheticResult) -> doc.Toned:
         return doc.warning(f"{result.target}: one of the tables is empty, so nothing can be measured")
     if worst is None:
         return doc.Toned(f"{result.target}: {doc.percent(found.identity.rep_u)} of people are unique in both tables")
-    said = f"{result.target}: the {worst.sensitive} of {doc.percent(worst.disco)} of people is disclosed"
-    excess = None if found.holdout is None else found.holdout.of("disco", worst.sensitive)
-    learned = excess is not None and excess.low is not None and excess.low > 0
-    return doc.Toned(said, "bad" if learned or found.copies.unique_in_original else "plain")
-
-
-def _figures(result: SyntheticResult) -> Iterator[doc.KeyFigure]:
-    found, worst = result.synthetic, _most(result)
-    yield from requirements_met(result.checks)
-    if worst is not None:
-        yield doc.KeyFigure(doc.percent(worst.disco), f"People whose {worst.sensitive} is disclosed")
-    if worst is not None and found.holdout is not None:
-        excess = found.holdout.of("disco", worst.sensitive)
-        tone: doc.Tone = "bad" if excess.low is not None and excess.low > 0 else "plain"
-        yield doc.KeyFigure(_points(excess.excess), "Points above people outside", tone)
-    elif not result.checks:
-        yield doc.KeyFigure(doc.percent(found.identity.rep_u), "Unique in both tables")
-    if not result.checks:
-        yield doc.KeyFigure(doc.count(found.copies.rows), "Exact copies", "bad" if found.copies.rows else "good")
-
-
-def _lead(result: SyntheticResult) -> Iterator[doc.Words]:
-    found = result.synthetic
-    for one in found.attributes:
-        tone: doc.Tone = "plain"
-        said = f"{one.sensitive}: the synthetic table discloses the value of {doc.percent(one.disco)} of people inside"
-        if found.holdout is not None:
-            excess = found.holdout.of("disco", one.sensitive)
-            tone = "bad" if excess.low is not None and excess.low > 0 else "plain"
-            said += f" and of {doc.percent(excess.outside)} of people outside. The excess is {_with_interval(excess)}"
-        yield doc.Toned(f"{said}.", tone)
-        if one.disco and one.most_common is not None:
-            yield (
-                f"{doc.percent(one.most_common.of_disclosed)} of these people have the most common value, which "
-                f"{doc.percent(one.most_common.share)} of all people have."
-            )
-    yield from _of_copies(found.copies)
-    if found.holdout is None:
-        yield doc.Toned(NO_HOLDOUT)
+    is_bad = _is_above_outside(_excess_of(result, worst)) or found.copies.unique_in_original
+    disclosed = f"the {worst.sensitive} of {doc.percent(worst.disco)} of people is disclosed"
+    return doc.Toned(f"{result.target}: {disclosed}", doc.bad_if(is_bad))
 
 
 def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
@@ -142,7 +164,7 @@ def _with_interval(excess: ExcessDisclosed) -> str:
     points = f"{_points(excess.excess)} points"
     if excess.low is None:
         return points
-    return f"{points} (95% interval: {_points(excess.low)} to {_points(excess.high)})"
+    return f"{points} (95% interval: {_interval(excess)})"
 
 
 def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
@@ -150,8 +172,8 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
     if holdout is None:
         return
     yield _picture(holdout)
-    heads = ("Share of people", "#Inside", "#Outside", "#Excess in points", "#95% interval")
-    yield doc.table(heads, map(_row, holdout.excess))
+    headings = ("Share of people", "#Inside", "#Outside", "#Excess in points", "#95% interval")
+    yield doc.table(headings, map(_row, holdout.excess))
     sizes = (
         ""
         if result.synthetic.rows.original == result.synthetic.rows.holdout
@@ -173,12 +195,17 @@ def _picture(holdout: HoldoutDisclosure) -> doc.Picture | None:
     return doc.bars(title, (one.sensitive or "" for one in shown), series, "% of people") if shown else None
 
 
-def _row(one: ExcessDisclosed) -> tuple[doc.Cell, ...]:
-    name = _MEASURES[one.measure]
-    said = f"{one.sensitive}: {name}" if one.sensitive else name
-    between = "–" if one.low is None else f"{_points(one.low)} to {_points(one.high)}"
-    excess = "–" if one.excess is None else _points(one.excess)
-    return said, doc.percent(one.inside), doc.percent(one.outside), excess, between
+def _row(excess: ExcessDisclosed) -> tuple[str, ...]:
+    """Return the row of a measure: its shares inside and outside, and the excess with its interval."""
+    name = (f"{excess.sensitive}: " if excess.sensitive else "") + _MEASURES[excess.measure]
+    points = "–" if excess.excess is None else _points(excess.excess)
+    interval = "–" if excess.low is None else _interval(excess)
+    return name, doc.percent(excess.inside), doc.percent(excess.outside), points, interval
+
+
+def _interval(excess: ExcessDisclosed) -> str:
+    """Return the interval of an excess in points: `+1.0 to +3.2`."""
+    return f"{_points(excess.low)} to {_points(excess.high)}"
 
 
 def _identity(result: SyntheticResult) -> doc.Table:
@@ -263,42 +290,13 @@ def _number(copies: RowCopies, name: str) -> str:
 
 def _known(result: SyntheticResult) -> doc.Table:
     outside = result.synthetic.holdout is not None
-    heads = (
-        "Known",
-        "Discloses" if result.sensitive else None,
-        "#Disclosed (DiSCO)" if result.sensitive else None,
-        "#Excess in points" if outside and result.sensitive else None,
-        "#Unique in both (repU)",
-    )
-    rows = (
-        (
-            doc.listing(one.keys),
-            one.sensitive or "",
-            doc.percent(one.disco),
-            _points(one.excess),
-            doc.percent(one.rep_u),
-        )
-        for one in result.synthetic.known[:_SHOWN]
-    )
     more = len(result.synthetic.known) - _SHOWN
-    return doc.table(
-        heads, rows, f"The {_SHOWN} most disclosing; {doc.count(more)} more are in the JSON:" if more > 0 else ""
-    )
-
-
-def _method(result: SyntheticResult) -> doc.Facts:
-    rows = result.synthetic.rows
-    missing = {"equal": "equal each other", "distinct": "equal nothing in a quasi-identifier"}
-    return doc.facts(
-        ("original", f"{result.original}, {doc.plural(rows.original, 'row')}"),
-        ("synthetic table", f"{result.release}, {doc.plural(rows.synthetic, 'row')}"),
-        ("holdout", f"{result.holdout}, {doc.plural(rows.holdout or 0, 'row')}" if result.holdout else ""),
-        ("quasi-identifiers", ", ".join(result.qi)),
-        ("sensitive columns", ", ".join(result.sensitive)),
-        ("missing values", missing.get(result.nulls, result.nulls)),
-        (
-            "intervals",
-            "different people, not pairs: Clopper-Pearson for shares, Hoeffding for DCAP" if result.holdout else "",
-        ),
-        *made(result),
+    return doc.table_of(
+        result.synthetic.known[:_SHOWN],
+        ("Known", lambda known: doc.listing(known.keys)),
+        ("Discloses" if result.sensitive else None, "sensitive"),
+        ("#Disclosed (DiSCO)" if result.sensitive else None, lambda known: doc.percent(known.disco)),
+        ("#Excess in points" if outside and result.sensitive else None, lambda known: _points(known.excess)),
+        ("#Unique in both (repU)", lambda known: doc.percent(known.rep_u)),
+        caption=f"The {_SHOWN} most disclosing; {doc.count(more)} more are in the JSON:" if more > 0 else "",
     )

@@ -205,7 +205,7 @@ class SyntheticResult(WithVerdict, base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-synthetic/1"
-    shown_by: ClassVar = "sqlaudit.release.synthetic.report:synthetic_document"
+    shown_by: ClassVar = "sqlaudit.release.synthetic.report:SyntheticReport"
     frame_of: ClassVar = "synthetic.attributes"
 
     engine: str = ""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict
 from sqlaudit.base import result as base
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 class MessageOutcome(IntEnum):
@@ -170,7 +170,7 @@ class CloakResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-cloak/1"
-    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:cloak_document"
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:CloakReport"
     frame_of: ClassVar = "levels"
 
     engine: str = ""
@@ -250,7 +250,7 @@ class BoxAudit(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-boxes/1"
-    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:box_audit_document"
+    shown_by: ClassVar = "sqlaudit.remedies.cloak.result:BoxAuditReport"
     engine: str = ""
     target: str
     k: Annotated[int, base.FROM_1]
@@ -289,59 +289,106 @@ _AXES = {
 }
 
 
-def cloak_document(result: CloakResult) -> doc.Document:
-    """Cloaked messages as a document for any layout."""
-    dropped = (
-        (reason, lost, doc.part(lost, result.rows))
-        for outcome, reason in _REASONS.items()
-        if (lost := result.dropped.get(outcome))
-    )
-    messages = doc.plural(result.rows, "message")
-    boxes = f" in {doc.plural(result.boxes, 'box', 'boxes')}" if result.published else ""
-    return doc.report_on(
-        result,
-        _headline(result),
-        (f"{result.target}: {messages}{boxes}.", _lead(result)),
-        doc.section("Boxes", *_levels(result)),
-        doc.section("Dropped messages", doc.table(("Reason", "#Messages", "#Share"), dropped)),
-        doc.section("Attacks on the boxes", _attacks(result.attacks)),
-        doc.section("How it was cloaked", _how(result)),
-        doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)),
-        doc.section("Limits of this audit", (base.MEANING,)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class CloakReport(MeasuredReport[CloakResult]):
+    """The report on cloaked messages: how many are published, and in how crowded and how large boxes."""
+
+    method_title = "How it was cloaked"
+
+    def headline(self, result: CloakResult) -> doc.Toned:
+        if not result.rows:
+            return doc.warning(f"{result.target}: there are no messages")
+        if not result.published:
+            return doc.bad("FAIL: no message can be published")
+        return doc.good(f"PASS: every published box has at least {doc.plural(result.k, 'different user')}")
+
+    def key_figures(self, result: CloakResult) -> Iterator[doc.KeyFigure]:
+        if result.rows:
+            published = doc.with_share(result.published, result.rows)
+            yield doc.KeyFigure(published, "Messages published", doc.bad_if(not result.published))
+        if result.fewest_users is not None:
+            yield doc.KeyFigure(doc.count(result.fewest_users), "Fewest users in a box")
+        if result.areas is not None:
+            yield doc.KeyFigure(area(result.areas.median), "Median area")
+
+    def opening(self, result: CloakResult) -> Iterator[doc.Content]:
+        boxes = f" in {doc.plural(result.boxes, 'box', 'boxes')}" if result.published else ""
+        yield f"{result.target}: {doc.plural(result.rows, 'message')}{boxes}."
+
+    def lead(self, result: CloakResult) -> Iterator[doc.Words]:
+        if result.audit is not None:
+            if any(option.endswith("-k-column") for option in result.own):
+                yield "Messages that require more users are in boxes with as many."
+            yield (
+                "No two boxes overlap."
+                if result.delay is None
+                else "Boxes of one cell follow each other; one may start in the time step in which the last one ends."
+            )
+        if result.areas and result.intervals:
+            most = "at most " if result.lonlat else ""
+            yield f"Area: {most}{_spread(result.areas, area)}. Interval: {_spread(result.intervals, duration)}."
+        if dropped := result.rows - result.published:
+            yield doc.warning(f"{doc.plural(dropped, 'message')} ({doc.part(dropped, result.rows)}) dropped.")
+        if result.columns and result.published:
+            yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listing(result.columns)}.")
+
+    def sections(self, result: CloakResult) -> Iterator[tuple[doc.Section, ...]]:
+        dropped = (
+            (reason, messages, doc.part(messages, result.rows))
+            for outcome, reason in _REASONS.items()
+            if (messages := result.dropped.get(outcome))
+        )
+        yield doc.section("Boxes", *_levels(result))
+        yield doc.section("Dropped messages", doc.table(("Reason", "#Messages", "#Share"), dropped))
+        yield doc.section("Attacks on the boxes", _attacks(result.attacks))
+
+    def closing(self, result: CloakResult) -> Iterator[tuple[doc.Section, ...]]:
+        method, *limits_and_statements = super().closing(result)
+        yield from (method, doc.section("The SELECT of the cloaked messages", doc.Code("SQL", result.sql)))
+        yield from limits_and_statements
+
+    def method(self, result: CloakResult) -> Iterator[tuple[str, doc.Cell]]:
+        yield "messages", result.rows
+        if result.delay is not None:
+            yield "delay", f"at most {duration(result.delay)}"
+        else:
+            for name, level in (("largest box", result.levels[0]), ("smallest box", result.levels[-1])):
+                yield name, f"{length(level.side)} for {duration(level.seconds)}"
+            yield "division", _AXES[result.divide]
+        yield "coordinates", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"
+        if result.suppress:
+            yield "dropped for finer boxes", f"at most {doc.limit(result.suppress)} of publishable messages"
+        yield "limits of single messages", doc.listing(result.own)
 
 
-def _key_figures(result: CloakResult) -> Iterator[doc.KeyFigure]:
-    """How many messages are published, and in how crowded and how large boxes."""
-    if result.rows:
-        published = doc.with_share(result.published, result.rows)
-        yield doc.KeyFigure(published, "Messages published", "plain" if result.published else "bad")
-    if result.fewest_users is not None:
-        yield doc.KeyFigure(doc.count(result.fewest_users), "Fewest users in a box")
-    if result.areas is not None:
-        yield doc.KeyFigure(area(result.areas.median), "Median area")
+class BoxAuditReport(MeasuredReport[BoxAudit]):
+    """The report on existing boxes: whether each has enough users, by each definition that could be checked."""
 
+    method_title = "How it was measured"
 
-def box_audit_document(result: BoxAudit) -> doc.Document:
-    """An audit of boxes as a document for any layout."""
-    tried = result.classes is not None or result.presence is not None
-    headline = doc.Toned("Users of boxes could not be counted")
-    if tried:
+    def headline(self, result: BoxAudit) -> doc.Words:
+        if result.classes is None and result.presence is None:
+            return doc.Toned("Users of boxes could not be counted")
         passing, failing = doc.good("PASS: every box has enough users"), doc.bad("FAIL: some boxes have too few users")
-        headline = passing if result.passed else failing
-    said = f"{result.target}: {doc.plural(result.rows, 'message')}"
-    boxes = f" in {doc.plural(result.classes.boxes, 'box', 'boxes')}" if result.classes else ""
-    return doc.report_on(
-        result,
-        headline,
-        (f"{said}{boxes}.", _box_lines(result), _box_lead(result)),
-        doc.section("Attacks on the boxes", _attacks(result.attacks)),
-        doc.section("How it was measured", doc.facts(("messages", result.rows), ("k", result.k), *made(result))),
-        doc.section("Limits of this audit", (base.MEANING,)),
-        sql_section(result),
-    )
+        return passing if result.passed else failing
+
+    def opening(self, result: BoxAudit) -> Iterator[doc.Content]:
+        boxes = f" in {doc.plural(result.classes.boxes, 'box', 'boxes')}" if result.classes else ""
+        yield f"{result.target}: {doc.plural(result.rows, 'message')}{boxes}."
+        yield _box_lines(result)
+
+    def lead(self, result: BoxAudit) -> Iterator[doc.Words]:
+        if result.classes is None:
+            yield doc.warning("The messages have no column of users, so users who share a box cannot be counted.")
+        if result.unboxed:
+            yield doc.warning(f"{doc.out_of(result.unboxed, result.rows, 'message')} without a complete box.")
+        yield from _skipped(result.skipped_positions, "position", "without user, place or time")
+
+    def sections(self, result: BoxAudit) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Attacks on the boxes", _attacks(result.attacks))
+
+    def method(self, result: BoxAudit) -> Iterator[tuple[str, doc.Cell]]:
+        yield "messages", result.rows
+        yield "k", result.k
 
 
 def length(metres: Fraction | float) -> str:
@@ -374,32 +421,6 @@ def area(square_metres: Fraction | float) -> str:
     return f"{doc.figure(Fraction(square_metres))} m²"
 
 
-def _headline(result: CloakResult) -> doc.Toned:
-    if not result.rows:
-        return doc.warning(f"{result.target}: there are no messages")
-    if not result.published:
-        return doc.bad("FAIL: no message can be published")
-    return doc.good(f"PASS: every published box has at least {doc.plural(result.k, 'different user')}")
-
-
-def _lead(result: CloakResult) -> Iterator[doc.Words]:
-    if result.audit is not None:
-        if any(one.endswith("-k-column") for one in result.own):
-            yield "Messages that require more users are in boxes with as many."
-        yield (
-            "No two boxes overlap."
-            if result.delay is None
-            else "Boxes of one cell follow each other; one may start in the time step in which the last one ends."
-        )
-    if result.areas and result.intervals:
-        most = "at most " if result.lonlat else ""
-        yield f"Area: {most}{_spread(result.areas, area)}. Interval: {_spread(result.intervals, duration)}."
-    if lost := result.rows - result.published:
-        yield doc.warning(f"{doc.plural(lost, 'message')} ({doc.part(lost, result.rows)}) dropped.")
-    if result.columns and result.published:
-        yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listing(result.columns)}.")
-
-
 def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
     said = [words(number) for number in (spread.smallest, spread.median, spread.largest)]
     return said[0] if said[0] == said[2] else f"{said[0]} to {said[2]}, median {said[1]}"
@@ -409,35 +430,19 @@ def _levels(result: CloakResult) -> Iterator[doc.Block]:
     if not result.published:
         return
     used = [level for level in result.levels if level.messages]
-    sizes = [(length(level.side), duration(level.seconds)) for level in used]
-    rows = (
-        (*size, one.boxes, one.messages, doc.part(one.messages, result.published), one.fewest_users)
-        for size, one in zip(sizes, used, strict=True)
+    yield doc.table_of(
+        used,
+        ("#Side", lambda level: length(level.side)),
+        ("#Interval", lambda level: duration(level.seconds)),
+        "#boxes #messages",
+        ("#Share", lambda level: doc.part(level.messages, result.published)),
+        "#fewest_users",
+        caption="Boxes by size, largest first",
     )
-    heads = ("#Side", "#Interval", "#Boxes", "#Messages", "#Share", "#Fewest users")
-    yield doc.table(heads, rows, "Boxes by size, largest first")
     if len(used) > 1:
-        names = map(", ".join, sizes)
+        names = (f"{length(level.side)}, {duration(level.seconds)}" for level in used)
         series = {"messages": [level.messages for level in used]}
         yield doc.bars("Published messages by size of the box", names, series, "messages")
-
-
-def _how(result: CloakResult) -> doc.Facts:
-    if result.delay is not None:
-        sizes = [("delay", f"at most {duration(result.delay)}")]
-    else:
-        ends = (("largest box", result.levels[0]), ("smallest box", result.levels[-1]))
-        sizes = [(name, f"{length(one.side)} for {duration(one.seconds)}") for name, one in ends]
-        sizes.append(("division", _AXES[result.divide]))
-    finer = f"at most {doc.limit(result.suppress)} of publishable messages" if result.suppress else ""
-    return doc.facts(
-        ("messages", result.rows),
-        *sizes,
-        ("coordinates", "longitude and latitude in degrees" if result.lonlat else "metres on a plane"),
-        ("dropped for finer boxes", finer),
-        ("limits of single messages", doc.listing(result.own)),
-        *made(result),
-    )
 
 
 def _attacks(attacks: Attacks) -> Iterator[doc.Words]:
@@ -496,11 +501,3 @@ def _box_lines(result: BoxAudit) -> doc.Table:
         for name, held in known
         if held is not None
     )
-
-
-def _box_lead(result: BoxAudit) -> Iterator[doc.Words]:
-    if result.classes is None:
-        yield doc.warning("The messages have no column of users, so users who share a box cannot be counted.")
-    if result.unboxed:
-        yield doc.warning(f"{doc.out_of(result.unboxed, result.rows, 'message')} without a complete box.")
-    yield from _skipped(result.skipped_positions, "position", "without user, place or time")

@@ -17,7 +17,7 @@ from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class RecodeResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-recode/1"
-    shown_by: ClassVar = "sqlaudit.remedies.recode.result:recode_document"
+    shown_by: ClassVar = "sqlaudit.remedies.recode.result:RecodeReport"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=base.key("target.name"))
@@ -123,48 +123,63 @@ class RecodeResult(base.MeasuredResult, Shown):
         raise KeyError(measure)
 
 
-# The report of a local recoding: its classes, its loss compared with the lattice, and the release.
-
 _TITLES = {"kaca": "KACA", "mondrian": "Mondrian"}
 _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
 
 
-def recode_document(result: RecodeResult) -> doc.Document:
-    """The result of a recoding as a document for any layout."""
-    required = doc.listing(result.requirements, None)
-    said = f"{result.target}: {doc.plural(result.rows, 'row')}; required: {required}"
-    beta = "" if result.beta is None else f"1/(j−1)^{doc.figure(result.beta)}" if result.beta else "even"
-    order = "smallest class first" if result.seed is None else f"in random order (seed {result.seed})"
-    how = doc.facts(
-        ("method", _TITLES[result.method]),
-        ("merges", f"{doc.count(result.merges)}, {order}" if result.merges else ""),
-        ("weights of levels", beta),
-        ("warnings only", ", ".join(result.warn_only)),
-        *made(result),
-    )
-    release = result.release
-    return doc.report_on(
-        result,
-        headline(result),
-        (f"{said}; method: {_TITLES[result.method]}.", *lines_of(release), _lead(result)),
-        doc.section("Why there is no recoding", result.why),
-        *(() if release is None else _release(result, release)),
-        doc.section("How it was made", how),
-        doc.section("Limits of this audit", (base.MEANING,)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class RecodeReport(MeasuredReport[RecodeResult]):
+    """The report on a local recoding: its classes, its loss compared with the lattice, and the release."""
 
+    method_title = "How it was made"
 
-def _key_figures(result: RecodeResult) -> Iterator[doc.KeyFigure]:
-    """The smallest class, the loss, and how many requirements are met."""
-    if result.release is None or result.smallest is None:
-        return
-    yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest class")
-    if (loss := _loss_of(result.losses, result.measure)) is not None:
-        value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
-        yield doc.KeyFigure(value, "Information loss")
-    yield from requirements_met(result.release.audit.checks)
+    def headline(self, result: RecodeResult) -> doc.Toned:
+        if not result.rows:
+            return doc.warning("UNDETERMINED: the table has no rows")
+        if result.release is None or result.groups is None:
+            return doc.bad("NO RECODING meets the requirements")
+        before = doc.plural(result.classes, "class", "classes")
+        verb = "meets" if result.groups == 1 else "meet"
+        return doc.good(f"{before} recoded into {doc.count(result.groups)} that {verb} the requirements")
+
+    def key_figures(self, result: RecodeResult) -> Iterator[doc.KeyFigure]:
+        if result.release is None or result.smallest is None:
+            return
+        yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest class")
+        if (loss := _loss_of(result.losses, result.measure)) is not None:
+            value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
+            yield doc.KeyFigure(value, "Information loss")
+        yield from requirements_met(result.release.audit.checks)
+
+    def opening(self, result: RecodeResult) -> Iterator[doc.Content]:
+        rows, required = doc.plural(result.rows, "row"), doc.listing(result.requirements, None)
+        yield f"{result.target}: {rows}; required: {required}; method: {_TITLES[result.method]}."
+        yield from lines_of(result.release)
+
+    def lead(self, result: RecodeResult) -> Iterator[doc.Words]:
+        if result.release is None or result.smallest is None:
+            return
+        by = "" if result.measure == "loss" else f" ({measure_title(result.measure)})"
+        loss, lattice = f"Information loss{by}: {_loss_text(result.losses, result.measure)}", result.beside
+        if lattice is None:
+            yield f"{loss}."
+        elif lattice.levels is None:
+            yield f"{loss}. No node of the lattice meets the requirements: {' '.join(lattice.why)}"
+        else:
+            unfinished = "" if lattice.complete else ", the best one found in time"
+            yield f"{loss}. Best node of the lattice{unfinished}: {_loss_text(lattice.losses, result.measure)}."
+
+    def sections(self, result: RecodeResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Why there is no recoding", result.why)
+        if result.release is not None:
+            yield from _release(result, result.release)
+
+    def method(self, result: RecodeResult) -> Iterator[tuple[str, doc.Cell]]:
+        order = "smallest class first" if result.seed is None else f"in random order (seed {result.seed})"
+        yield "method", _TITLES[result.method]
+        yield "merges", f"{doc.count(result.merges)}, {order}" if result.merges else ""
+        if result.beta is not None:
+            yield "weights of levels", f"1/(j−1)^{doc.figure(result.beta)}" if result.beta else "even"
+        yield "warnings only", ", ".join(result.warn_only)
 
 
 def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Section, ...]]:
@@ -188,32 +203,6 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
     yield doc.section("Columns", columns, by_default(result.columns))
     yield doc.section("Information loss", *_losses(result))
-
-
-def headline(result: RecodeResult) -> doc.Toned:
-    """The answer in a few words."""
-    if not result.rows:
-        return doc.warning("UNDETERMINED: the table has no rows")
-    if result.release is None or result.groups is None:
-        return doc.bad("NO RECODING meets the requirements")
-    before = doc.plural(result.classes, "class", "classes")
-    verb = "meets" if result.groups == 1 else "meet"
-    return doc.good(f"{before} recoded into {doc.count(result.groups)} that {verb} the requirements")
-
-
-def _lead(result: RecodeResult) -> Iterator[doc.Words]:
-    if result.release is None or result.smallest is None:
-        return
-    by = "" if result.measure == "loss" else f" ({measure_title(result.measure)})"
-    lost, beside = f"Information loss{by}: {_loss_text(result.losses, result.measure)}", result.beside
-    if beside is None:
-        yield f"{lost}."
-    elif beside.levels is None:
-        yield f"{lost}. No node of the lattice meets the requirements: {' '.join(beside.why)}"
-    else:
-        unfinished = "" if beside.complete else ", the best one found in time"
-        other = _loss_text(beside.losses, result.measure)
-        yield f"{lost}. Best node of the lattice{unfinished}: {other}."
 
 
 def _loss_of(losses: tuple[Loss, ...], measure: str) -> Loss | None:

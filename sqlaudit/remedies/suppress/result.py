@@ -13,7 +13,7 @@ from sqlaudit.models.phrases import requirements_met
 from sqlaudit.remedies.result import Release, lines_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
-from sqlaudit.reports.stored import made, sql_section
+from sqlaudit.reports.report import MeasuredReport
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     """
 
     schema: ClassVar = "sqlaudit-suppress/1"
-    shown_by: ClassVar = "sqlaudit.remedies.suppress.result:suppress_document"
+    shown_by: ClassVar = "sqlaudit.remedies.suppress.result:SuppressReport"
     frame_of: ClassVar = "columns"
 
     target: str = field(metadata=base.key("target.name"))
@@ -117,8 +117,6 @@ class SuppressResult(base.MeasuredResult, Shown):
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
 
 
-# The report of a suppression: its cost, whether it is the minimum, and the release.
-
 _STOPPED = {
     "time": "Time limit reached.",
     "interrupted": "Interrupted; nothing was published.",
@@ -134,84 +132,75 @@ _METHODS = {
 }
 
 
-def suppress_document(result: SuppressResult) -> doc.Document:
-    """The result of a suppression as a document for any layout."""
-    required, rows = doc.listing(result.requirements, None), doc.plural(result.rows, "row")
-    alike = doc.plural(result.patterns, "combination")
-    weighted = any(column.weight != 1 for column in result.columns)
-    columns = doc.table(
-        ("Column", "#Weight" if weighted else None, "#Cells", "#Share"),
-        (
-            (one.name, doc.figure(one.weight), one.cells, doc.part(one.cells, result.rows))
-            for one in result.columns * bool(result.cells)
-        ),
-    )
-    return doc.report_on(
-        result,
-        _headline(result),
-        (
-            f"{result.target}: {rows} with {alike} of quasi-identifiers; required: {required}.",
-            *lines_of(result.release),
-            _lead(result),
-        ),
-        doc.section("Suppressed cells", None if result.whole_rows else columns),
-        doc.section("The release", *_release(result.release)),
-        doc.section("How it was found", _how(result, weighted)),
-        doc.section("Limits of this audit", (base.MEANING,)),
-        sql_section(result),
-        figures=_key_figures(result),
-    )
+class SuppressReport(MeasuredReport[SuppressResult]):
+    """The report on a suppression: its cost, whether it is the minimum, and the release."""
+
+    method_title = "How it was found"
+
+    def headline(self, result: SuppressResult) -> doc.Toned:
+        suppressed = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
+        if not result.cost and not result.cells:
+            return doc.good("Safe without suppression")
+        if result.effort.stopped == "interrupted":
+            return doc.warning(f"INCOMPLETE: stopped with {suppressed} to suppress")
+        if result.optimal:
+            return doc.good(f"{suppressed} suppressed (proven minimum)")
+        return doc.Toned(f"{suppressed} suppressed (fewer may be enough)", "good" if result.complete else "warn")
+
+    def key_figures(self, result: SuppressResult) -> Iterator[doc.KeyFigure]:
+        touched = doc.with_share(result.touched, result.rows)
+        if result.whole_rows:
+            yield doc.KeyFigure(touched, "Rows left out" if result.whole_rows == "drop" else "Suppressed rows")
+        else:
+            yield doc.KeyFigure(doc.with_share(result.cells, result.all_cells), "Suppressed cells")
+            yield doc.KeyFigure(touched, "Rows with suppressed cells")
+        yield from requirements_met(result.release.audit.checks if result.release else ())
+
+    def opening(self, result: SuppressResult) -> Iterator[doc.Content]:
+        rows, combinations = doc.plural(result.rows, "row"), doc.plural(result.patterns, "combination")
+        required = doc.listing(result.requirements, None)
+        yield f"{result.target}: {rows} with {combinations} of quasi-identifiers; required: {required}."
+        yield from lines_of(result.release)
+
+    def lead(self, result: SuppressResult) -> Iterator[doc.Words]:
+        if not result.cost:
+            return
+        if result.optimal:
+            yield doc.good("Proven: no suppression costs less.")
+        else:
+            gap, least = doc.percent(result.gap), doc.figure(result.bound)
+            yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
+        if result.effort.stopped:
+            hint = f"{spelled('time_limit')} extends it." if result.effort.stopped == "time" else ""
+            yield doc.warning(_STOPPED[result.effort.stopped], hint)
+
+    def sections(self, result: SuppressResult) -> Iterator[tuple[doc.Section, ...]]:
+        if result.cells and not result.whole_rows:
+            columns = doc.table_of(
+                result.columns,
+                ("Column", "name"),
+                ("#Weight" if _is_weighted(result) else None, "weight"),
+                "#cells",
+                ("#Share", lambda column: doc.part(column.cells, result.rows)),
+            )
+            yield doc.section("Suppressed cells", columns)
+        yield doc.section("The release", *_release(result.release))
+
+    def method(self, result: SuppressResult) -> Iterator[tuple[str, doc.Cell]]:
+        effort = result.effort
+        cost = doc.figure(result.cost) + ("" if _is_weighted(result) else " cells")
+        least = f"; lower bound {doc.figure(result.bound)}"
+        over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
+        fast = f"the fast search alone costs {doc.figure(effort.fast_cost)}"
+        yield "Cost", cost + (" (minimum)" if result.optimal else least)
+        yield "Proven by", _METHODS[effort.method]
+        yield "Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""
+        yield "Warnings only", doc.listing(result.warn_only, 20)
 
 
-def _key_figures(result: SuppressResult) -> Iterator[doc.KeyFigure]:
-    """What is suppressed, and how many requirements the release meets."""
-    touched = doc.with_share(result.touched, result.rows)
-    if result.whole_rows:
-        yield doc.KeyFigure(touched, "Rows left out" if result.whole_rows == "drop" else "Suppressed rows")
-    else:
-        yield doc.KeyFigure(doc.with_share(result.cells, result.all_cells), "Suppressed cells")
-        yield doc.KeyFigure(touched, "Rows with suppressed cells")
-    yield from requirements_met(result.release.audit.checks if result.release else ())
-
-
-def _how(result: SuppressResult, weighted: bool) -> doc.Facts:
-    """The cost and its lower bound; a cell costs 1 unless its column has another weight."""
-    effort = result.effort
-    cost = f"{doc.figure(result.cost)}{'' if weighted else ' cells'}"
-    least = f"; lower bound {doc.figure(result.bound)}"
-    over = f" over {doc.plural(effort.patterns, 'pattern')}" if effort.method == "patterns" else ""
-    fast = f"the fast search alone costs {doc.figure(effort.fast_cost)}"
-    return doc.facts(
-        ("Cost", cost + (" (minimum)" if result.optimal else least)),
-        ("Proven by", _METHODS[effort.method]),
-        ("Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""),
-        ("Warnings only", doc.listing(result.warn_only, 20)),
-        *made(result),
-    )
-
-
-def _headline(result: SuppressResult) -> doc.Toned:
-    said = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
-    if not result.cost and not result.cells:
-        return doc.good("Safe without suppression")
-    if result.effort.stopped == "interrupted":
-        return doc.warning(f"INCOMPLETE: stopped with {said} to suppress")
-    if result.optimal:
-        return doc.good(f"{said} suppressed (proven minimum)")
-    return doc.Toned(f"{said} suppressed (fewer may be enough)", "good" if result.complete else "warn")
-
-
-def _lead(result: SuppressResult) -> Iterator[doc.Words]:
-    if not result.cost:
-        return
-    if result.optimal:
-        yield doc.good("Proven: no suppression costs less.")
-    else:
-        gap, least = doc.percent(result.gap), doc.figure(result.bound)
-        yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
-    if result.effort.stopped:
-        hint = f"{spelled('time_limit')} extends it." if result.effort.stopped == "time" else ""
-        yield doc.warning(_STOPPED[result.effort.stopped], hint)
+def _is_weighted(result: SuppressResult) -> bool:
+    """Return True if the cells of some column do not cost 1."""
+    return any(column.weight != 1 for column in result.columns)
 
 
 def _release(release: Release | None) -> Iterator[doc.Content]:

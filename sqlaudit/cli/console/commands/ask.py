@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import sqlaudit
-from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES, audit_document
+from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy
@@ -18,6 +18,7 @@ from sqlaudit.models.registry import model_of
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import Document, plural
+from sqlaudit.reports.notebook import document_of
 
 _RANGE = re.compile(r"(?:(\d{1,6})\s*\.\.\s*)?(\d{1,6})", re.ASCII)
 _BELOW = re.compile(r"below\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
@@ -61,7 +62,7 @@ def classes(session: Session, rest: str) -> None:
 
 
 def _classes_document(result: AuditResult, below: int | None) -> Document:
-    full = audit_document(result)
+    full = document_of(result)
     whole = plural(result.classes.count, "group")
     small, rows = result.classes.below(below or 1)
     said = f"{result.target}: {plural(result.rows, 'row')} in {whole}"
