@@ -42,8 +42,8 @@ from sqlaudit.models.base import Check
 from sqlaudit.models.judge import Judged
 from sqlaudit.models.phrases import columns_check, identifier_checks, with_accepted
 from sqlaudit.models.registry import requirements
-from sqlaudit.profiles.names import counts_beside
-from sqlaudit.profiles.warnings import audit_warnings, called_warning, warning_statements
+from sqlaudit.profiles.names import roleless_counts
+from sqlaudit.profiles.warnings import audit_warnings, warn_about_functions, warning_statements
 from sqlaudit.reports.document import plural
 
 
@@ -81,7 +81,7 @@ class Auditor:
         parts = [audit_part(opened, attribute, position, request) for position, attribute in enumerate(attributes)]
         judged = parts[0].judged
         odd_sizes = judged.sizes.all_squares or judged.sizes.all_multiples
-        if self.relation is None and not self.rows_meant and (odd_sizes or counts_beside(*published)):
+        if self.relation is None and not self.rows_meant and (odd_sizes or roleless_counts(*published)):
             from sqlaudit.audits.joined_tables import refuse_joined
 
             relation, roles = published
@@ -165,7 +165,7 @@ class Auditor:
         written = [Warned("spelling_variants", (name,) if name else entity, why) for name, why in opened.merged.items()]
         columns = (column for names in request.roles.by_role().values() for column in names)
         sql = (request.target.query, request.target.where, *columns)
-        return (*found, *written, *told, *called_warning(sql, self.engine.dialect))
+        return (*found, *written, *told, *warn_about_functions(sql, self.engine.dialect))
 
     def plan(self, request: AuditRequest) -> list[Statement]:
         """The statements an audit would run, as far as they are known before any of them has run.

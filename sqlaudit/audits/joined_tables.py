@@ -26,7 +26,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.names import counts_beside, without_role
+from sqlaudit.profiles.names import roleless_counts, unassigned_columns
 
 BALANCED = 3
 """From so many classes on that have the same cells, a table is a balanced design: buckets differ in their persons."""
@@ -50,7 +50,7 @@ def refuse_joined(
     if persons_counted or target.buckets is not None or not sizes.sizes:
         return
     smallest = sizes.sizes[0][0]
-    counts = counts_beside(relation, roles) if roles.sensitive else []
+    counts = roleless_counts(relation, roles) if roles.sensitive else []
     others = _others(relation, roles, engine.dialect) if sizes.all_squares else None
     known = [Raw(role.sql) for role in roles.quasi_identifiers]
     if others is not None and _is_product(engine, relation, roles, known, others):  # classes are buckets
@@ -77,7 +77,7 @@ def _has_squares_of_persons(engine: Engine, relation: Relation, roles: ResolvedR
 
 def _others(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Raw] | None:
     """The columns without a role; None where not everything can be grouped."""
-    others = without_role(relation, roles)
+    others = unassigned_columns(relation, roles)
     if any(column.kind is Kind.OTHER for column in others):
         return None
     return [Raw(quote(column.name, dialect)) for column in others]

@@ -56,7 +56,7 @@ from sqlaudit.models.judge import (
 )
 from sqlaudit.models.persons import persons_wanted, refuse_without_entity
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.profiles.warnings import persons_with_several
+from sqlaudit.profiles.warnings import warn_about_several_rows
 from sqlaudit.reports.document import plural
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def persons_told(
         return ()
     persons, several = combinations.of(frame_of(relation, roles, None, given))
     known = KnownRows.ONE if given.nulls is NullPolicy.WILDCARD else given.known_rows
-    told = persons_with_several(roles.entity.label, persons, several, known)
+    told = warn_about_several_rows(roles.entity.label, persons, several, known)
     return (told,) if told else ()
 
 

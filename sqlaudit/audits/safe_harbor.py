@@ -23,7 +23,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.models import presets
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import SAFE_HARBOR
-from sqlaudit.profiles.columns import Source, batches, column_facts, planned_statements, propose, sources_of
+from sqlaudit.profiles.columns import Source, batches, column_facts, list_sources, planned_statements, propose
 from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.reports.document import listing
@@ -67,7 +67,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         EngineError: the database refused or failed.
     """
     reviewed = _reviewed(engine, relation, asked)
-    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
+    sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
     known = presets.find_preset(SafeHarbor.preset)
     readable = [one for one in sources if one.kind is not Kind.OTHER]
     facts = {one.name: one for one in column_facts(engine, relation, readable)} if readable else {}
@@ -105,7 +105,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
 def safe_harbor_statements(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Statement]:
     """The statements that the check runs."""
     reviewed = _reviewed(engine, relation, asked)
-    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
+    sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
     tests = _tests(sources, presets.find_preset(SafeHarbor.preset))
     counts = [_statement(engine, relation, some, asked, date.today()) for some in _in_batches(tests)]
     return [*planned_statements(engine, relation), *counts]

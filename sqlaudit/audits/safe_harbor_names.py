@@ -167,7 +167,7 @@ def clause_of(name: str, preset: Preset) -> str:
     for identifier in preset.identifiers:
         if any(f" {words} " in text for words in identifier.words for text in names):
             return identifier.clause
-    for concept in (concept for text in (name, numbered) for concept in concepts_of(text, with_about=False)):
+    for concept in (concept for text in (name, numbered) for concept in concepts_of(text, with_fact_words=False)):
         clause = clause_of_concept(concept.name, preset)
         if concept.role is Role.DIRECT_IDENTIFIER or clause != OTHERS:
             return clause
@@ -197,7 +197,9 @@ def _of_identifier(name: str, clause: str) -> ValueTest:
     """The test of an identifier: a number or kind of such identifiers is none."""
     if words_of(name)[-1] in _BEFORE_NUMBERS:
         return ValueTest("identifier", clause, BY_NAME)
-    counted = {concept.name for concept in concepts_of(name)} != {c.name for c in concepts_of(name, with_about=False)}
+    counted = {concept.name for concept in concepts_of(name)} != {
+        c.name for c in concepts_of(name, with_fact_words=False)
+    }
     if counted or has_words_in(name, "quantities"):
         return ValueTest("number_of", clause, BY_NAME, 9_999 if has_words_in(name, "quantities") else 999)
     if has_words_in(name, "kinds"):

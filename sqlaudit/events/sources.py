@@ -13,7 +13,7 @@ from sqlaudit.base.relation import NUMBERS, Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import settled
-from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
+from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.reports.document import plural
@@ -120,7 +120,7 @@ def with_static(
     places = [*((one, f"c{place}") for place, one in enumerate(own)), *((one, f"s{at}") for at, one in enumerate(told))]
     columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
     statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=relation)
-    infos = (*events.columns, *(named_column(persons, one.name, "static") for one in told))
+    infos = (*events.columns, *(require_column(persons, one.name, "static") for one in told))
     return replace(relation, sql="(" + statement.sql + ")", columns=infos, written="")
 
 
@@ -133,7 +133,7 @@ def _columns_of(
         for field in fields
         if (names := getattr(request, field))
     ]
-    each_once([one for _, chosen in named for one in chosen])
+    refuse_duplicates([one for _, chosen in named for one in chosen])
     return tuple(
         settled(engine, relation, one, request.values if field == "sensitive" else None)
         for field, chosen in named

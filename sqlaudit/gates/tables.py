@@ -12,7 +12,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.column_sets.counting import named_column
+from sqlaudit.column_sets.counting import require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
 from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
@@ -194,7 +194,7 @@ class PersonsTables:
         if id(one) not in self._opened:
             found = self.engine.open(one.target)
             for name in (one.entity, *one.static):
-                named_column(found, name, "entity" if name == one.entity else "static")
+                require_column(found, name, "entity" if name == one.entity else "static")
             self._opened[id(one)] = found
         return self._opened[id(one)]
 
