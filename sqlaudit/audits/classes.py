@@ -1,4 +1,4 @@
-"""The worst classes of an audit, and how the sensitive values are spread in them and in the whole table."""
+"""The worst classes of an audit: the distribution of the sensitive values in them and in the whole table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlaudit.classes.facts import ClassHistogram, SensitiveTable
 from sqlaudit.models.diversity import DISTINCT, LARGEST
 from sqlaudit.models.judge import Asked, Judged, merged_facts
 
-# How the sensitive values of the worst classes are spread, beside the whole table. Read by reports.
+# The distribution of sensitive values in the worst classes and in the whole table, for reports.
 
 FAILING = "failing"
 LEAST_DIVERSE = "least_diverse"
@@ -95,93 +95,100 @@ class WorstClasses(Documented):
     classes: Annotated[tuple[ClassDistribution, ...], NOT_EMPTY]
 
 
-# Which classes are worst for a sensitive attribute, and how its values are spread in them: one statement.
+# The worst classes for a sensitive attribute, with the distribution of its values, from one statement.
 
 MOST_VALUES = 20
 """Up to this many values are listed one by one."""
 LISTED_VALUES = 12
-"""Of more values so many are, the most frequent ones of the table; the rest are told together."""
+"""Number of the most frequent values that are listed if there are more; the others are reported together."""
 
 
 def worst_classes(
     histogram: ClassHistogram,
-    asked: Sequence[Asked],
-    judged: Judged,
+    requests: Sequence[Asked],
+    judgment: Judged,
     number: int,
     keys: Sequence[str] = (),
     collated: Sequence[bool] = (),
     show_values: bool = False,
 ) -> WorstClasses | None:
-    """The worst classes with their distributions; None where there are no classes of that kind.
+    """Return the worst classes with their distributions; None if there are none.
 
     Args:
-        histogram: the classes of one sensitive attribute. asked, judged: the models and what was found of them.
-        number: how many classes at most. keys: labels of q1, q2, …, when the histogram holds keys that may be shown.
-        collated: which of these are text. show_values: whether the sensitive values may be named.
+        histogram: the classes of one sensitive attribute.
+        requests, judgment: the models, and their results.
+        number: the most classes to return.
+        keys: labels of q1, q2, … if the histogram has keys that may be shown.
+        collated: for each key, whether it is text.
+        show_values: whether the sensitive values may be shown.
     """
     table = histogram.table
     if table is None or not table.total:
         return None
-    rows = histogram.ask(worst_statement(histogram, asked, judged.blamed, number, keys, collated))
+    rows = histogram.ask(worst_statement(histogram, requests, judgment.blamed, number, keys, collated))
     if not rows:
         return None
-    # The lanes told one by one, most frequent first; the others are told together
+    # lanes that are listed, the most frequent first; the others are reported together
     ranked = sorted(range(table.distinct), key=lambda lane: (-table.totals[lane], lane))
     lanes = ranked if len(ranked) <= MOST_VALUES else ranked[:LISTED_VALUES]
     return WorstClasses(
         table.name,
-        FAILING if judged.blamed else LEAST_DIVERSE,
-        _values(table, lanes, show_values),
-        tuple(_class(histogram, row, keys, lanes) for row in rows),
+        FAILING if judgment.blamed else LEAST_DIVERSE,
+        _list_values(table, lanes, show_values),
+        tuple(_describe_class(histogram, row, keys, lanes) for row in rows),
     )
 
 
 def worst_statement(
     histogram: ClassHistogram,
-    asked: Sequence[Asked],
+    requests: Sequence[Asked],
     blamed: Sequence[str],
     number: int,
     keys: Sequence[str] = (),
     collated: Sequence[bool] = (),
 ) -> Statement:
-    """What asks for the worst classes: those of the predicates `blamed`, without one the least diverse."""
-    models = [item.model for item in asked if item.model.needs_sensitive] if blamed else []
-    wanted = list({fact.name: fact for fact in (*merged_facts(models), DISTINCT, LARGEST)}.values())
+    """Return the statement for the worst classes: those of the predicates `blamed`, else the least diverse."""
+    models = [request.model for request in requests if request.model.needs_sensitive] if blamed else []
+    facts = list({fact.name: fact for fact in (*merged_facts(models), DISTINCT, LARGEST)}.values())
     return histogram.statement(
         "audits/worst_classes.sql",
-        wanted,
+        facts,
         "distribution in the worst classes",
         condition=" OR ".join("(" + predicate + ")" for predicate in blamed),
-        key_names=[f"q{place}" for place, _ in enumerate(keys, 1)],
+        key_names=[f"q{position}" for position, _ in enumerate(keys, 1)],
         collated=list(collated),
         lane_count=histogram.lane_count,
         limit=number,
     )
 
 
-def _values(table: SensitiveTable, lanes: Sequence[int], shown: bool) -> tuple[SharedValue, ...]:
-    listed = [
+def _list_values(table: SensitiveTable, lanes: Sequence[int], show_values: bool) -> tuple[SharedValue, ...]:
+    """Return the listed values of the table, and the others together."""
+    values = [
         SharedValue(
             rank,
             1,
             table.totals[lane],
             Fraction(table.totals[lane], table.total),
-            shown,
-            table.values[lane] if shown else None,
+            show_values,
+            table.values[lane] if show_values else None,
         )
         for rank, lane in enumerate(lanes, 1)
     ]
-    rest = table.total - sum(value.total for value in listed)
+    rest = table.total - sum(value.total for value in values)
     if len(lanes) < table.distinct:
-        listed.append(SharedValue(None, table.distinct - len(lanes), rest, Fraction(rest, table.total)))
-    return tuple(listed)
+        values.append(SharedValue(None, table.distinct - len(lanes), rest, Fraction(rest, table.total)))
+    return tuple(values)
 
 
-def _class(histogram: ClassHistogram, row: Row, keys: Sequence[str], lanes: Sequence[int]) -> ClassDistribution:
-    size, n, classes, table_rows = (int(value) for value in row[len(keys) : len(keys) + 4])
+def _describe_class(
+    histogram: ClassHistogram, row: Row, keys: Sequence[str], lanes: Sequence[int]
+) -> ClassDistribution:
+    """Return a class with its counts of the listed values, and of the others together."""
+    size, members, classes, table_rows = (int(number) for number in row[len(keys) : len(keys) + 4])
     counts = histogram.counts_of(row[len(keys) + 4 :])
-    listed = [counts[lane] for lane in lanes]
+    listed_counts = [counts[lane] for lane in lanes]
     if len(lanes) < len(counts):
-        listed.append(n - sum(listed))
+        listed_counts.append(members - sum(listed_counts))
     key = dict(zip(keys, row, strict=False)) if keys else None
-    return ClassDistribution(size, table_rows // classes, classes, tuple(listed), key)
+    return ClassDistribution(size, table_rows // classes, classes, tuple(listed_counts), key)

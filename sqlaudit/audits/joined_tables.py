@@ -1,15 +1,15 @@
-"""A bucketized release whose two tables were joined by mistake: every person beside every value of the bucket.
+"""A bucketized release whose two tables were joined by mistake, so that each person has every value of the bucket.
 
-Five persons and five values make 25 rows, and k would be 25. Such a table is told by its numbers alone: each class has
-a square number of rows, and in it values and other columns are independent of each other, to the row. Joined with
-values and their counts, a class has each value once for each person, and the counts add up to the persons. Where rows
-have an identifier of their own the first cannot be, and neither where persons are counted.
+Five people and five values make 25 rows, and k would be 25. Such a table is recognized by its numbers alone: each class
+has a square number of rows, and in it values and other columns are independent of each other, to the row. If the table
+of values has counts, a class has each value once for each person, and the counts add up to the people. Where rows have
+an identifier of their own, or where people are counted, the table is no such join.
 
-Where three classes or more have the very same persons and values, nothing was joined: everything was crossed with
-everything, as in a balanced survey or trial.
+Where three classes or more have the very same people and values, nothing was joined: all columns were crossed, as in a
+balanced survey or trial.
 
-Where quasi-identifiers are those of the persons, a class is not the bucket but a person, so many times as the bucket
-has values. Then another column is that of the buckets, and has such squares.
+Where the quasi-identifiers are those of the people, a class is not a bucket but a person, repeated for each value of
+the bucket. Then another column is that of the buckets, and its classes have such squares.
 """
 
 from __future__ import annotations
@@ -26,66 +26,71 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.names import counts_beside, without_role
+from sqlaudit.profiles.names import roleless_counts, unassigned_columns
 
 BALANCED = 3
-"""From so many classes on that have the same cells, a table is a balanced design: buckets differ in their persons."""
+"""Number of classes with the same cells from which on a table is a balanced design: buckets differ in their people."""
 
 
 def refuse_joined(
-    engine: Engine, target: Target, relation: Relation, roles: ResolvedRoles, given: Roles, sizes: ClassSizes
+    engine: Engine, target: Target, relation: Relation, roles: ResolvedRoles, requested: Roles, sizes: ClassSizes
 ) -> None:
-    """Nothing, unless the table is a join of the two tables of a bucketized release. Runs a statement where all sizes
-    of classes are squares or where a column without a role is called like a count, and one for each column that may
-    have the buckets where all sizes are multiples of one number, all of which are rare.
+    """Refuse a table that is a join of the two tables of a bucketized release.
+
+    A statement runs only if all class sizes are squares or a column without a role is named like a count; and one for
+    each column that may have the buckets if all sizes are multiples of one number. All of these are rare.
 
     Args:
-        engine: where the table lies. target: what was asked for. relation: the table, with all columns.
-        roles: as they were found there. given: as they were named. sizes: of the classes.
+        engine: the engine with the table.
+        target: the table as requested.
+        relation: the opened table, with all columns.
+        roles: the roles as resolved.
+        requested: the roles as requested.
+        sizes: the sizes of the classes.
 
     Raises:
-        UsageError: it is.
+        UsageError: the table is such a join.
     """
-    persons_counted = roles.entity is not None or given.nulls is NullPolicy.WILDCARD
+    persons_counted = roles.entity is not None or requested.nulls is NullPolicy.WILDCARD
     if persons_counted or target.buckets is not None or not sizes.sizes:
         return
     smallest = sizes.sizes[0][0]
-    counts = counts_beside(relation, roles) if roles.sensitive else []
-    others = _others(relation, roles, engine.dialect) if sizes.all_squares else None
-    known = [Raw(role.sql) for role in roles.quasi_identifiers]
-    if others is not None and _is_product(engine, relation, roles, known, others):  # classes are buckets
-        raise UsageError(_said(relation.label, smallest, isqrt(smallest)))
-    if _has_squares_of_persons(engine, relation, roles, sizes):
-        raise UsageError(_said(relation.label, smallest, 1))
-    persons = next(filter(None, (_persons_of(engine, relation, roles, count) for count in counts)), None)
+    counts = roleless_counts(relation, roles) if roles.sensitive else []
+    roleless = _quote_roleless(relation, roles, engine.dialect) if sizes.all_squares else None
+    class_keys = [Raw(role.sql) for role in roles.quasi_identifiers]
+    if roleless is not None and _is_product(engine, relation, roles, class_keys, roleless):  # classes are buckets
+        raise UsageError(_describe_join(relation.label, smallest, isqrt(smallest)))
+    if _is_join_by_person(engine, relation, roles, sizes):
+        raise UsageError(_describe_join(relation.label, smallest, 1))
+    persons = next(filter(None, (_find_persons_of_join(engine, relation, roles, count) for count in counts)), None)
     if persons is not None:
-        raise UsageError(_said(relation.label, smallest, persons))
+        raise UsageError(_describe_join(relation.label, smallest, persons))
 
 
-def _has_squares_of_persons(engine: Engine, relation: Relation, roles: ResolvedRoles, sizes: ClassSizes) -> bool:
-    """Whether classes are persons, and some column is that of buckets, in which each person is beside each value."""
-    others = _others(relation, roles, engine.dialect) if sizes.all_multiples else None
+def _is_join_by_person(engine: Engine, relation: Relation, roles: ResolvedRoles, sizes: ClassSizes) -> bool:
+    """True if classes are people, and a column has the buckets, in which each person has every value."""
+    others = _quote_roleless(relation, roles, engine.dialect) if sizes.all_multiples else None
     if others is None:
         return False
     columns = [*others, *(Raw(role.sql) for role in roles.quasi_identifiers)]
     return any(
-        _is_product(engine, relation, roles, [bucket], [*columns[:place], *columns[place + 1 :]])
-        for place, bucket in enumerate(columns)
+        _is_product(engine, relation, roles, [bucket], [*columns[:position], *columns[position + 1 :]])
+        for position, bucket in enumerate(columns)
         if len(columns) > 1
     )
 
 
-def _others(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Raw] | None:
-    """The columns without a role; None where not everything can be grouped."""
-    others = without_role(relation, roles)
-    if any(column.kind is Kind.OTHER for column in others):
+def _quote_roleless(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Raw] | None:
+    """Return the quoted columns without a role; None if one of them cannot be grouped."""
+    roleless = unassigned_columns(relation, roles)
+    if any(column.kind is Kind.OTHER for column in roleless):
         return None
-    return [Raw(quote(column.name, dialect)) for column in others]
+    return [Raw(quote(column.name, dialect)) for column in roleless]
 
 
 def _is_product(engine: Engine, relation: Relation, roles: ResolvedRoles, keys: list[Raw], others: list[Raw]) -> bool:
-    """Whether each class of some keys is all of its persons beside all of its values."""
-    for persons, values in _splits(others, [Raw(role.sql) for role in roles.sensitive]):
+    """True if each class of the keys combines all of its people with all of its values."""
+    for persons, values in _split_columns(others, [Raw(role.sql) for role in roles.sensitive]):
         statement = render(
             "audits/joined.sql",
             engine.dialect,
@@ -95,15 +100,15 @@ def _is_product(engine: Engine, relation: Relation, roles: ResolvedRoles, keys: 
             others=persons,
             sensitive=values,
         )
-        odd, telling, unlike, classes = (int(number) for number in engine.run(statement)[0])
-        is_design = not unlike and classes >= BALANCED
-        if not odd and telling and not is_design:
+        mismatches, evidence, differing, classes = (int(number) for number in engine.run(statement)[0])
+        is_design = not differing and classes >= BALANCED
+        if not mismatches and evidence and not is_design:
             return True
     return False
 
 
-def _persons_of(engine: Engine, relation: Relation, roles: ResolvedRoles, count: ColumnInfo) -> int | None:
-    """The fewest persons of a class where each is beside every value and its count; None where this is no such join."""
+def _find_persons_of_join(engine: Engine, relation: Relation, roles: ResolvedRoles, count: ColumnInfo) -> int | None:
+    """Return the fewest people of a class if each has every value with its count; None if this is no such join."""
     statement = render(
         "audits/joined_counts.sql",
         engine.dialect,
@@ -113,19 +118,19 @@ def _persons_of(engine: Engine, relation: Relation, roles: ResolvedRoles, count:
         sensitive=[Raw(role.sql) for role in roles.sensitive],
         count=Raw(quote(count.name, engine.dialect)),
     )
-    odd, telling, persons = engine.run(statement)[0]
-    return None if odd or not telling else int(persons)
+    mismatches, evidence, persons = engine.run(statement)[0]
+    return None if mismatches or not evidence else int(persons)
 
 
-def _splits(others: list[Raw], sensitive: list[Raw]) -> Iterator[tuple[list[Raw], list[Raw]]]:
-    """Which columns may be those of persons, and which those of values: as was said, else each column by itself."""
+def _split_columns(others: list[Raw], sensitive: list[Raw]) -> Iterator[tuple[list[Raw], list[Raw]]]:
+    """Yield columns that may be those of people, and those of values: by their roles, else each column in turn."""
     if sensitive and others:
         yield others, sensitive
     elif not sensitive and len(others) > 1:
-        yield from ((others[:place] + others[place + 1 :], [column]) for place, column in enumerate(others))
+        yield from ((others[:position] + others[position + 1 :], [column]) for position, column in enumerate(others))
 
 
-def _said(label: str, smallest: int, persons: int) -> str:
+def _describe_join(label: str, smallest: int, persons: int) -> str:
     people = "1 person" if persons == 1 else f"{persons:,} people"
     return (
         f"{label} looks like the two tables of a bucketized release, joined: each group combines every person with "

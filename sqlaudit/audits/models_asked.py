@@ -48,7 +48,7 @@ from sqlaudit.models.judge import (
 )
 from sqlaudit.models.persons import persons_wanted, refuse_without_entity
 from sqlaudit.models.registry import REGISTRY
-from sqlaudit.profiles.warnings import persons_with_several
+from sqlaudit.profiles.warnings import warn_about_several_rows
 from sqlaudit.reports.document import plural
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def person_warnings(table: OpenedTable, combinations: Combinations) -> tuple[War
         return ()
     persons, several = combinations.of(table.frame())
     known_rows = KnownRows.ONE if table.given.nulls is NullPolicy.WILDCARD else table.given.known_rows
-    warning = persons_with_several(table.roles.entity.label, persons, several, known_rows)
+    warning = warn_about_several_rows(table.roles.entity.label, persons, several, known_rows)
     return (warning,) if warning else ()
 
 

@@ -27,7 +27,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.models.base import Check
 from sqlaudit.models.registry import REGISTRY, parse_requirement
-from sqlaudit.profiles.identifying import Written, refuse_suspected, suspect_statements
+from sqlaudit.profiles.identifying import ReleaseColumns, refuse_suspected, suspect_statements
 from sqlaudit.profiles.warnings import equal_text_statement
 
 # How a release gets out: nothing that identifies is written unless somebody said so, it is audited while it is kept,
@@ -49,7 +49,7 @@ _BLANKS_BEHIND = "bpchar"
 """PostgreSQL's type of texts of any length that are equal however many blanks they end in."""
 
 
-def before(engine: Engine, publication: Publication, written: Written) -> None:
+def before(engine: Engine, publication: Publication, written: ReleaseColumns) -> None:
     """Refuse, before long work, a release that could not be written.
 
     Raises:
@@ -62,7 +62,7 @@ def before(engine: Engine, publication: Publication, written: Written) -> None:
         engine.lasting(written.relation)
 
 
-def statements_before(engine: Engine, publication: Publication, written: Written) -> list[Statement]:
+def statements_before(engine: Engine, publication: Publication, written: ReleaseColumns) -> list[Statement]:
     """Return the statements that `before` runs."""
     return suspect_statements(engine, written) if publication.wanted else []
 

@@ -30,8 +30,8 @@ from sqlaudit.models.base import Check
 from sqlaudit.models.judge import Judged
 from sqlaudit.models.phrases import columns_check, identifier_checks, with_accepted
 from sqlaudit.models.registry import requirements
-from sqlaudit.profiles.names import counts_beside
-from sqlaudit.profiles.warnings import audit_warnings, called_warning, warning_statements
+from sqlaudit.profiles.names import roleless_counts
+from sqlaudit.profiles.warnings import audit_warnings, warn_about_functions, warning_statements
 from sqlaudit.reports.document import plural
 
 
@@ -157,7 +157,7 @@ def _refuse_joined_tables(opened: OpenedAudit, sizes: ClassSizes) -> None:
     """Raise UsageError if rows are pairs of a join rather than people; looked for where sizes or names suggest it."""
     table, target = opened.table, opened.request.target
     relation, roles = table.published, table.published_roles
-    if not (sizes.all_squares or sizes.all_multiples or counts_beside(relation, roles)):
+    if not (sizes.all_squares or sizes.all_multiples or roleless_counts(relation, roles)):
         return
     from sqlaudit.audits.joined_tables import refuse_joined
 
@@ -180,7 +180,7 @@ def _warnings(opened: OpenedAudit, judged: Judged) -> tuple[Warned, ...]:
     columns = (column for names in request.roles.by_role().values() for column in names)
     sql = (request.target.query, request.target.where, *columns)
     for_whom = person_warnings(table, opened.combinations)
-    return (*warnings, *spellings, *for_whom, *called_warning(sql, table.engine.dialect))
+    return (*warnings, *spellings, *for_whom, *warn_about_functions(sql, table.engine.dialect))
 
 
 def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:

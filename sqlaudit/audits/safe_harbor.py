@@ -1,4 +1,4 @@
-"""HIPAA's Safe Harbor: which of the 18 identifiers the columns of a table are, by name, type and content."""
+"""HIPAA's Safe Harbor: the 18 identifiers among the columns of a table, by name, type and content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.safe_harbor_names import BY_NAME, OTHERS, PLACES, ValueTest, clause_of, clause_of_concept, tests_of
+from sqlaudit.audits.safe_harbor_names import (
+    BY_NAME,
+    OTHERS,
+    PLACES,
+    ValueTest,
+    choose_tests,
+    find_clause,
+    find_concept_clause,
+)
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.files import is_file
@@ -22,7 +30,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models import presets
 from sqlaudit.models.base import SAFE_HARBOR, Check
-from sqlaudit.profiles.columns import Source, batches, column_facts, planned_statements, propose, sources_of
+from sqlaudit.profiles.columns import Source, batches, column_facts, list_sources, planned_statements, propose
 from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.reports.document import listing
@@ -30,8 +38,8 @@ from sqlaudit.reports.document import listing
 _SMALL = 20_000
 _OLDEST = 90
 _BATCH = 40
-_STRAY = 0.1
-"""Rows with numbers outside a calendar, to those inside, up to which a column such as `month` may be of one."""
+_STRAY_SHARE = 0.1
+"""Largest ratio of rows with numbers outside a calendar to rows inside, for a column such as `month` to be a date."""
 _GROUPS = (
     *("years in words", "ages in words", "areas above states", "sites of events"),
     *("kinds of settlements", "names of kinds"),
@@ -44,8 +52,16 @@ MET, NOT_MET, NOT_CHECKED = "met", "not met", "not checked"
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What was found of a clause: in which column, what, and in how many rows; None = unknown, by the name alone."""
+class _Finding:
+    """An identifier of a clause in a column.
+
+    Args:
+        clause: the clause of the rule.
+        column: the column's name.
+        what: what was found.
+        rows: the number of rows with it; None = unknown, as the name alone shows it.
+        unclear: whether it may not be an identifier.
+    """
 
     clause: str
     column: str
@@ -54,31 +70,34 @@ class _Found:
     unclear: bool = False
 
 
-def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, today: date | None = None) -> Check:
-    """The check of a table's columns: how many of the 18 identifiers they are.
+def safe_harbor_check(engine: Engine, relation: Relation, request: SafeHarbor, today: date | None = None) -> Check:
+    """Check how many of the 18 identifiers are among a table's columns.
 
     Args:
-        engine, relation: where the table is. asked: the small areas, and the columns that people reviewed.
-        today: the day on which people are as old as their year of birth says.
+        engine, relation: where the table is.
+        request: the file of small areas, and the columns that people reviewed.
+        today: the day for which ages are computed from years of birth; None = today.
 
     Raises:
-        UsageError: a reviewed column is not there. InputError: the file of areas cannot be read.
+        UsageError: a reviewed column does not exist.
+        InputError: the file of areas cannot be read.
         EngineError: the database refused or failed.
     """
-    reviewed = _reviewed(engine, relation, asked)
-    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
-    known = presets.find_preset(SafeHarbor.preset)
-    readable = [one for one in sources if one.kind is not Kind.OTHER]
-    facts = {one.name: one for one in column_facts(engine, relation, readable)} if readable else {}
-    rows, found = _counted(engine, relation, _tests(sources, known), facts, asked, today or date.today())
-    found += [one for source in sources for one in _of_column(source, facts.get(source.name), found, known)]
+    reviewed = _resolve_reviewed(engine, relation, request)
+    sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
+    preset = presets.find_preset(SafeHarbor.preset)
+    readable = [source for source in sources if source.kind is not Kind.OTHER]
+    facts = {column.name: column for column in column_facts(engine, relation, readable)} if readable else {}
+    tests = _choose_all_tests(sources, preset)
+    rows, findings = _run_tests(engine, relation, tests, facts, request, today or date.today())
+    findings += [f for source in sources for f in _find_in_column(source, facts.get(source.name), findings, preset)]
     hidden = [name for name in relation.unreadable if name not in reviewed]
-    found += [_Found(clause_of(name, known) or OTHERS, name, _UNREADABLE, unclear=True) for name in hidden]
-    clauses = [_clause(one, found) for one in known.identifiers]
-    failed = [one for one in clauses if one["status"] == NOT_MET]
-    unclear = [one for one in clauses if one["status"] == NOT_CHECKED]
-    names = dict.fromkeys(each["column"] for one in unclear for each in one["found"])
-    examine = f"Examine {listing(names)}, then use {spelled('reviewed', *asked.reviewed, *names)}." if names else ""
+    findings += [_Finding(find_clause(name, preset) or OTHERS, name, _UNREADABLE, unclear=True) for name in hidden]
+    clauses = [_clause_fields(identifier, findings) for identifier in preset.identifiers]
+    failed = [clause for clause in clauses if clause["status"] == NOT_MET]
+    unclear = [clause for clause in clauses if clause["status"] == NOT_CHECKED]
+    names = dict.fromkeys(finding["column"] for clause in unclear for finding in clause["found"])
+    examine = f"Examine {listing(names)}, then use {spelled('reviewed', *request.reviewed, *names)}." if names else ""
     status = Status.FAIL if failed else Status.UNDETERMINED if unclear or not rows else Status.PASS
     return Check(
         model=SAFE_HARBOR,
@@ -89,42 +108,44 @@ def safe_harbor_check(engine: Engine, relation: Relation, asked: SafeHarbor, tod
         operator="<=",
         required=0,
         status=status,
-        text=known.name,
+        text=preset.name,
         note=examine,
-        title=known.title,
-        preset=known.name,
+        title=preset.title,
+        preset=preset.name,
         details={
             "clauses": clauses,
-            "reviewed": list(asked.reviewed),
-            "unclear": [[one.clause, one.column] for one in found if one.unclear],
+            "reviewed": list(request.reviewed),
+            "unclear": [[finding.clause, finding.column] for finding in findings if finding.unclear],
         },
     )
 
 
-def safe_harbor_statements(engine: Engine, relation: Relation, asked: SafeHarbor) -> list[Statement]:
-    """The statements that the check runs."""
-    reviewed = _reviewed(engine, relation, asked)
-    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in reviewed]
-    tests = _tests(sources, presets.find_preset(SafeHarbor.preset))
-    counts = [_statement(engine, relation, some, asked, date.today()) for some in _in_batches(tests)]
+def safe_harbor_statements(engine: Engine, relation: Relation, request: SafeHarbor) -> list[Statement]:
+    """Return the statements that the check runs."""
+    reviewed = _resolve_reviewed(engine, relation, request)
+    sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
+    tests = _choose_all_tests(sources, presets.find_preset(SafeHarbor.preset))
+    counts = [_test_statement(engine, relation, batch, request, date.today()) for batch in _batch_tests(tests)]
     return [*planned_statements(engine, relation), *counts]
 
 
-def _reviewed(engine: Engine, relation: Relation, asked: SafeHarbor) -> set[str | None]:
-    """The columns that people reviewed; those that this role cannot read may be among them."""
-    names = {name for name in asked.reviewed if name in relation.unreadable}
+def _resolve_reviewed(engine: Engine, relation: Relation, request: SafeHarbor) -> set[str | None]:
+    """Return the columns that people reviewed. Columns that the database role cannot read may be among them."""
+    names = {name for name in request.reviewed if name in relation.unreadable}
     return names | {
         resolve(name, relation, engine.dialect, about("reviewed")).column
-        for name in asked.reviewed
+        for name in request.reviewed
         if name not in names
     }
 
 
 def small_areas(path: Path | None) -> tuple[str, ...]:
-    """The three-digit ZIP areas with at most 20,000 people, of a CSV file with a column `area`, and perhaps `people`.
+    """Return the three-digit ZIP areas with at most 20,000 people.
+
+    They are read from a CSV file with a column `area`, and perhaps `people`.
 
     Raises:
-        InputError: it cannot be read, has no such column, or an area that is not three digits.
+        InputError: the file cannot be read, has no such column, or an area that is not three digits.
     """
     file = path or Path(presets.__file__).with_name("zip_areas.csv")
     if not is_file(str(file)):
@@ -132,135 +153,146 @@ def small_areas(path: Path | None) -> tuple[str, ...]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = list(csv.DictReader(lines))
-        found = [(row["area"].strip(), int((row.get("people") or "0").replace(",", ""))) for row in rows]
+        areas = [(row["area"].strip(), int((row.get("people") or "0").replace(",", ""))) for row in rows]
     except (OSError, UnicodeDecodeError, KeyError, ValueError, AttributeError, csv.Error):
-        said = "needs a column 'area' with three digits, and may have 'people', a whole number"
-        raise InputError(f"{about('zip_areas')}: {str(file)!r} {said}.") from None
-    if not found or not all(re.fullmatch("[0-9]{3}", area) for area, _ in found):
+        advice = "needs a column 'area' with three digits, and may have 'people', a whole number"
+        raise InputError(f"{about('zip_areas')}: {str(file)!r} {advice}.") from None
+    if not areas or not all(re.fullmatch("[0-9]{3}", area) for area, _ in areas):
         raise InputError(f"{about('zip_areas')}: {str(file)!r} must list areas of three digits, such as 036.")
-    return tuple(dict.fromkeys(area for area, people in found if people <= _SMALL and area != "000"))
+    return tuple(dict.fromkeys(area for area, people in areas if people <= _SMALL and area != "000"))
 
 
-def _clause(one: presets.Identifier, found: Sequence[_Found]) -> dict[str, Any]:
-    """A clause as JSON has it."""
-    own = [other for other in found if other.clause == one.clause]
-    certain = [other for other in own if not other.unclear]
-    status = NOT_MET if certain else NOT_CHECKED if own else MET
-    told = [{"column": each.column, "what": each.what, "rows": each.rows} for each in certain or own]
-    return {"clause": one.clause, "title": one.title, "status": status, "found": told}
+def _clause_fields(identifier: presets.Identifier, findings: Sequence[_Finding]) -> dict[str, Any]:
+    """Return the fields of a clause in JSON."""
+    matching = [finding for finding in findings if finding.clause == identifier.clause]
+    certain = [finding for finding in matching if not finding.unclear]
+    status = NOT_MET if certain else NOT_CHECKED if matching else MET
+    fields = [{"column": finding.column, "what": finding.what, "rows": finding.rows} for finding in certain or matching]
+    return {"clause": identifier.clause, "title": identifier.title, "status": status, "found": fields}
 
 
-def _of_column(
-    source: Source, facts: ColumnFacts | None, found: Sequence[_Found], preset: presets.Preset
-) -> Iterator[_Found]:
-    """Yield what a column is by the shapes of its values and by its facts; nothing if no row has a value."""
-    clause = clause_of(source.name, preset)
+def _find_in_column(
+    source: Source, facts: ColumnFacts | None, findings: Sequence[_Finding], preset: presets.Preset
+) -> Iterator[_Finding]:
+    """Yield the identifiers in a column by the shapes of its values and by its facts.
+
+    Args:
+        findings: what the tests found before; it is not found twice.
+    """
+    clause = find_clause(source.name, preset)
     if facts is None:
-        yield _Found(clause, source.name, BY_NAME) if clause else _Found(OTHERS, source.name, _HIDDEN, unclear=True)
+        yield _Finding(clause, source.name, BY_NAME) if clause else _Finding(OTHERS, source.name, _HIDDEN, unclear=True)
         return
     if facts.filled == facts.shapes.get("missing", 0) or facts.kind == Kind.BOOLEAN:
         return
-    own = {one.clause for one in found if one.column == source.name}
-    shaped = {one.clause: sum(facts.shapes.get(shape, 0) for shape in one.shapes) for one in preset.identifiers}
-    yield from (_Found(clause, source.name, "texts of this form", rows) for clause, rows in shaped.items() if rows)
+    test_clauses = {finding.clause for finding in findings if finding.column == source.name}
+    shaped = {each.clause: sum(facts.shapes.get(shape, 0) for shape in each.shapes) for each in preset.identifiers}
+    yield from (_Finding(clause, source.name, "texts of this form", rows) for clause, rows in shaped.items() if rows)
     for shape in _INSIDE:
-        by_shape = next(
-            (one.clause for one in preset.identifiers if shape in one.shapes), clause_of_concept(shape, preset)
-        )
-        if (rows := facts.contains.get(shape, 0)) and not shaped.get(by_shape) and by_shape not in own:
-            yield _Found(by_shape, source.name, "texts that contain this form", rows)
+        by_concept = find_concept_clause(shape, preset)
+        by_shape = next((each.clause for each in preset.identifiers if shape in each.shapes), by_concept)
+        if (rows := facts.contains.get(shape, 0)) and not shaped.get(by_shape) and by_shape not in test_clauses:
+            yield _Finding(by_shape, source.name, "texts that contain this form", rows)
     proposal = propose(facts)
-    if clause in own or proposal.role is not Role.DIRECT_IDENTIFIER or (clause and "%" not in proposal.reasons[0]):
+    if (
+        clause in test_clauses
+        or proposal.role is not Role.DIRECT_IDENTIFIER
+        or (clause and "%" not in proposal.reasons[0])
+    ):
         return
-    why = "by the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
-    of_concept = clause_of_concept(proposal.concept, preset)
+    reason = "by the form of its texts" if "%" in proposal.reasons[0] else proposal.reasons[0]
+    of_concept = find_concept_clause(proposal.concept, preset)
     if not shaped.get(of_concept):
-        yield _Found(of_concept, source.name, why, unclear=proposal.concept is None)
+        yield _Finding(of_concept, source.name, reason, unclear=proposal.concept is None)
 
 
-def _tests(sources: Sequence[Source], preset: presets.Preset) -> list[tuple[ValueTest, Source]]:
-    """The tests of all columns, in their order."""
-    return [(test, source) for source in sources for test in tests_of(source.name, source.kind, preset)]
+def _choose_all_tests(sources: Sequence[Source], preset: presets.Preset) -> list[tuple[ValueTest, Source]]:
+    """Return the tests of all columns, in their order."""
+    return [(test, source) for source in sources for test in choose_tests(source.name, source.kind, preset)]
 
 
-def _counted(
+def _run_tests(
     engine: Engine,
     relation: Relation,
     tests: Sequence[tuple[ValueTest, Source]],
     facts: Mapping[str, ColumnFacts],
-    asked: SafeHarbor,
+    request: SafeHarbor,
     today: date,
-) -> tuple[int, list[_Found]]:
-    """The rows of the table, and what is forbidden or unclear: counted in all of them."""
+) -> tuple[int, list[_Finding]]:
+    """Run the tests on all rows. Return the number of rows, and the findings."""
     rows, counts = 0, []
-    for some in _in_batches(tests):
-        rows, *numbers = engine.run(_statement(engine, relation, some, asked, today))[0]
+    for batch in _batch_tests(tests):
+        rows, *numbers = engine.run(_test_statement(engine, relation, batch, request, today))[0]
         counts += [(int(number or 0), int(unclear or 0)) for number, unclear in zip(*[iter(numbers)] * 2, strict=True)]
-    judged = list(zip(tests, counts, strict=True))
-    flags = {source.name for (test, source), (others, no) in judged if test.kind == "flag" and no and not others}
-    dated = {(test.stem, test.part) for (test, _), (count, other) in judged if test.part and (count or not other)}
-    found: dict[tuple[str, str, str], _Found] = {}
-    for (test, source), (forbidden, unclear) in judged:
+    counted_tests = list(zip(tests, counts, strict=True))
+    flags = {source.name for (test, source), (others, no) in counted_tests if test.kind == "flag" and no and not others}
+    date_parts = {
+        (test.stem, test.part) for (test, _), (count, other) in counted_tests if test.part and (count or not other)
+    }
+    findings: dict[tuple[str, str, str], _Finding] = {}
+    for (test, source), (forbidden, unclear) in counted_tests:
         if test.kind == "flag" or (test.kind == "part" and source.name in flags):
             continue
-        together = any(stem == test.stem and part != test.part for stem, part in dated)
-        for one in _judge(test, source, facts[source.name], forbidden, unclear, together):
-            key = (one.clause, one.column, one.what)
-            found[key] = one if key not in found or (one.rows or 0) > (found[key].rows or 0) else found[key]
-    return int(rows), list(found.values())
+        has_other_part = any(stem == test.stem and part != test.part for stem, part in date_parts)
+        for finding in _find_by_test(test, source, facts[source.name], forbidden, unclear, has_other_part):
+            key = (finding.clause, finding.column, finding.what)
+            if key not in findings or (finding.rows or 0) > (findings[key].rows or 0):
+                findings[key] = finding
+    return int(rows), list(findings.values())
 
 
-def _judge(
-    test: ValueTest, source: Source, facts: ColumnFacts, forbidden: int, unclear: int, together: bool
-) -> Iterator[_Found]:
+def _find_by_test(
+    test: ValueTest, source: Source, facts: ColumnFacts, forbidden: int, unclear: int, has_other_part: bool
+) -> Iterator[_Finding]:
     """Yield what a test finds in a column.
 
     Args:
-        forbidden, unclear: rows whose values are forbidden, and neither forbidden nor allowed.
-        together: whether another column has another part of the same date.
+        forbidden, unclear: numbers of rows whose values are forbidden, and neither forbidden nor allowed.
+        has_other_part: whether another column has another part of the same date.
     """
-    certain = test.certain
-    if test.kind == "part" and not certain:
-        if unclear > forbidden * _STRAY:  # numbers that no calendar has: it counts something
+    is_certain = test.certain
+    if test.kind == "part" and not is_certain:
+        if unclear > forbidden * _STRAY_SHARE:  # no calendar has these numbers, so the column counts something
             return
-        certain = together
-    words = facts.kind == Kind.TEXT and facts.shape_share("number") < 1
-    many = (test.few and facts.distinct > test.few and words) or (test.kind == "number_of" and facts.all_different)
-    if many and not forbidden:
-        yield _Found(test.clause, source.name, test.what, unclear=not certain)
+        is_certain = has_other_part
+    has_words = facts.kind == Kind.TEXT and facts.shape_share("number") < 1
+    is_varied = test.most_values and facts.distinct > test.most_values and has_words
+    if (is_varied or (test.kind == "number_of" and facts.all_different)) and not forbidden:
+        yield _Finding(test.clause, source.name, test.what, unclear=not is_certain)
     if forbidden:
-        by_name = test.what in (BY_NAME, test.unclear)
-        yield _Found(test.clause, source.name, test.what, None if by_name else forbidden, unclear=not certain)
+        is_by_name = test.what in (BY_NAME, test.unclear)
+        yield _Finding(test.clause, source.name, test.what, None if is_by_name else forbidden, unclear=not is_certain)
     elif unclear:
         rows = unclear if test.clause != PLACES or test.kind == "zip" else None
-        yield _Found(test.clause, source.name, test.unclear or test.what, rows, unclear=True)
+        yield _Finding(test.clause, source.name, test.unclear or test.what, rows, unclear=True)
 
 
-def _in_batches(tests: Sequence[tuple[ValueTest, Source]]) -> list[Sequence[tuple[ValueTest, Source]]]:
-    """The tests of each statement; one without any counts the rows."""
+def _batch_tests(tests: Sequence[tuple[ValueTest, Source]]) -> list[Sequence[tuple[ValueTest, Source]]]:
+    """Return the tests of each statement. Without tests, one statement counts the rows."""
     return list(batches(tests, _BATCH)) or [()]
 
 
-def _statement(
-    engine: Engine, relation: Relation, tests: Sequence[tuple[ValueTest, Source]], asked: SafeHarbor, today: date
+def _test_statement(
+    engine: Engine, relation: Relation, tests: Sequence[tuple[ValueTest, Source]], request: SafeHarbor, today: date
 ) -> Statement:
+    """Return the statement that runs a batch of tests, with the words and areas that they need."""
     sources = list(dict.fromkeys(source for _, source in tests))
-    named = {source for test, source in tests if test.kind != "written_date"}
+    value_tested = {source for test, source in tests if test.kind != "written_date"}
     return render(
         "audits/safe_harbor.sql",
         engine.dialect,
         source=relation,
         columns=[
             {
-                "sql": Raw(one.sql),
-                "text": one.kind in (Kind.TEXT, Kind.TIME),
-                "dated": one.kind in DATES,
-                "written": one not in named,
+                "sql": Raw(column.sql),
+                "text": column.kind in (Kind.TEXT, Kind.TIME),
+                "dated": column.kind in DATES,
+                "written": column not in value_tested,
             }
-            for one in sources
+            for column in sources
         ],
         tests=[(test.kind, test.most, sources.index(source)) for test, source in tests],
         words={group: "|".join(words_in(group)).replace("…", "[a-zà-ÿ]*") for group in _GROUPS},
-        areas=small_areas(asked.zip_areas) or ("none",),
+        areas=small_areas(request.zip_areas) or ("none",),
         oldest=today.year - _OLDEST,
     )

@@ -1,1 +1,1 @@
-"""Certificates of audits: what was asked of which table, what was found, and whether that is still so."""
+"""Certificates of audits: data on the request, the table and the result, which a second audit can verify."""

@@ -1,4 +1,4 @@
-"""A certificate as a file: what was asked, as data that nobody has to trust, and its signature."""
+"""Certificates: the parameters of an audit as data that need not be trusted, the file, and its signature."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
-# What an audit was asked, as plain data, and the request that such data make again.
+# The parameters of an audit as plain data, and the request that they give again.
 
 HIDDEN = "…"
-"""In a command, what its certificate does not hold."""
+"""Placeholder in a command for what its certificate does not contain."""
 UNREADABLE = "This is not a certificate, or it was edited by hand: its {} cannot be read."
 
 
-def asked_of(request: AuditRequest, db: bool) -> dict[str, Any]:
-    """A request as plain data, without what is as usual.
+def parameters_of(request: AuditRequest, db: bool) -> dict[str, Any]:
+    """Return the parameters of a request as plain data, without options at their defaults.
 
     Args:
-        request: the request; the statements follow from the numbers of classes that it reads, too.
+        request: the request; its numbers of classes are included, because the statements depend on them.
         db: whether a database was named.
     """
-    rules = list(dict.fromkeys(one.preset for one in request.requirements if one.preset))
-    return ({"presets": rules} if rules else {}) | {
+    presets = list(dict.fromkeys(requirement.preset for requirement in request.requirements if requirement.preset))
+    return ({"presets": presets} if presets else {}) | {
         "target": request.target.label or request.target.relation,
         "database": db,
-        "read": _given(request.target.read),
+        "read": _non_default_options(request.target.read),
         "where": _digest(request.target.where),
         "query": _digest(request.target.query),
         "inputs": _digest(json.dumps(plain(request.inputs), sort_keys=True)) if request.inputs else None,
-        "roles": _given(request.roles) | _given(request.roles.sampling),
-        "coverage": _given(request.coverage),
-        "require": [one.text for one in request.requirements],
+        "roles": _non_default_options(request.roles) | _non_default_options(request.roles.sampling),
+        "coverage": _non_default_options(request.coverage),
+        "require": [requirement.text for requirement in request.requirements],
         "shown": {
             "failing_classes": request.failing_classes,
             "worst_classes": request.worst_classes_read,
@@ -67,66 +67,73 @@ def asked_of(request: AuditRequest, db: bool) -> dict[str, Any]:
 
 
 def request_from_certificate(
-    asked: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]
+    parameters: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]
 ) -> AuditRequest:
-    """The request again. Nothing of it is SQL, except expressions in the place of columns (`refuse_untrusted`).
+    """Return the request of a certificate. It has no SQL except expressions in place of columns (`refuse_untrusted`).
 
     Args:
-        asked: what `asked_of` gave. target, where, query, inputs: as the user gives them; empty = as in `asked`.
+        parameters: the request as `parameters_of` returned it.
+        target, where, query, inputs: the texts and inputs that the user gives; empty = as in `parameters`.
 
     Raises:
-        InputError: something in it is not what `asked_of` writes. UsageError: what only the user can say is missing.
+        InputError: a parameter is not as `parameters_of` writes it.
+        UsageError: the user must give a text or inputs that the certificate does not contain.
     """
-    missing = [name for name, given in (("where", where), ("query", query)) if asked[name] and not given]
+    missing = [name for name, text in (("where", where), ("query", query)) if parameters[name] and not text]
     if missing:
         raise UsageError(
             "The audit selected rows with SQL that the certificate does not contain. Give the same text with "
             f"{spelled(missing[0])}."
         )
-    if asked["inputs"] and not inputs:
+    if parameters["inputs"] and not inputs:
         raise UsageError(
             f"The audit had further inputs, which the certificate does not contain. Give them with {spelled('inputs')}."
         )
-    name = target or (asked["target"] if not query else "")
+    name = target or (parameters["target"] if not query else "")
     try:
-        read = request_from(ReadOptions, asked["read"])
-        roles = request_from(Roles, asked["roles"], sampling=request_from(Sampling, asked["roles"]))
-        coverage = request_from(Coverage, asked["coverage"])
-        of_rules = of_rows(asked.get("presets", ()))  # first, and as they are published
-        required = (*of_rules, *requirements(list(asked["require"])[len(of_rules) :]))
+        read = request_from(ReadOptions, parameters["read"])
+        roles = request_from(Roles, parameters["roles"], sampling=request_from(Sampling, parameters["roles"]))
+        coverage = request_from(Coverage, parameters["coverage"])
+        preset_requirements = of_rows(
+            parameters.get("presets", ())
+        )  # the requirements of presets come first, as published
+        all_requirements = (
+            *preset_requirements,
+            *requirements(list(parameters["require"])[len(preset_requirements) :]),
+        )
     except UsageError as error:
         raise InputError(f"{UNREADABLE.format('request')} {error}") from None
     except (TypeError, ValueError, AttributeError):
         raise InputError(UNREADABLE.format("request")) from None
-    shown = asked["shown"]
+    shown = parameters["shown"]
     request = AuditRequest(
         Target(name, query, where=where, read=read),
         roles,
-        required,
+        all_requirements,
         inputs,
         coverage,
         failing_classes=shown["failing_classes"],
         worst_classes=shown["worst_classes"],
         show_values=shown["values"],
     )
-    again = asked_of(request, False)
+    rewritten = parameters_of(request, False)
     parts = ("read", "roles", "coverage", "require", "presets")
-    if wrong := [part for part in parts if again.get(part) != asked.get(part)]:
-        raise InputError(UNREADABLE.format(wrong[0]))
+    if differing := [part for part in parts if rewritten.get(part) != parameters.get(part)]:
+        raise InputError(UNREADABLE.format(differing[0]))
     return request
 
 
-def changed_texts(asked: Mapping[str, Any], request: AuditRequest) -> Iterator[str]:
-    """The names of those texts that are not what they were: `where`, `query`, `inputs`."""
-    now = asked_of(request, False)
-    return (name for name in ("where", "query", "inputs") if now[name] != asked[name])
+def find_changed_texts(parameters: Mapping[str, Any], request: AuditRequest) -> Iterator[str]:
+    """Return which of `where`, `query` and `inputs` differ from those of the certificate."""
+    now = parameters_of(request, False)
+    return (name for name in ("where", "query", "inputs") if now[name] != parameters[name])
 
 
-def command_of(asked: Mapping[str, Any]) -> str:
-    """The command line of a request; `…` stands for what the certificate does not hold."""
-    words = ["sqlaudit", "audit", *(["--db", HIDDEN] if asked["database"] else [])]
-    words += [shlex.quote(asked["target"])] if not asked["query"] else ["--query", HIDDEN]
-    for name, value in {**asked["read"], **asked["roles"], **asked["coverage"]}.items():
+def build_command(parameters: Mapping[str, Any]) -> str:
+    """Return the command line of a request; `…` stands for what the certificate does not contain."""
+    words = ["sqlaudit", "audit", *(["--db", HIDDEN] if parameters["database"] else [])]
+    words += [shlex.quote(parameters["target"])] if not parameters["query"] else ["--query", HIDDEN]
+    for name, value in {**parameters["read"], **parameters["roles"], **parameters["coverage"]}.items():
         flag = f"--{name.replace('_', '-')}"
         if name == "values":
             words.append(f"--{value}-values")
@@ -135,34 +142,38 @@ def command_of(asked: Mapping[str, Any]) -> str:
         else:
             words += [flag, option_value(value) if isinstance(value, list) else shlex.quote(str(value))]
     for name in ("where", "inputs"):
-        words += [f"--{name}", HIDDEN] if asked[name] else []
-    rules = asked.get("presets", ())
-    words += [word for name in rules for word in ("--preset", name)]
-    for text in asked["require"][len(of_rows(rules)) :]:
+        words += [f"--{name}", HIDDEN] if parameters[name] else []
+    presets = parameters.get("presets", ())
+    words += [word for name in presets for word in ("--preset", name)]
+    for text in parameters["require"][len(of_rows(presets)) :]:
         words += ["--require", shlex.quote(text)]
     return " ".join(words)
 
 
-def _given(request: Any) -> dict[str, Any]:
-    """The options of a request that are not as usual, by the parameter's name."""
-    found = {one.name: (getattr(request, name), one.default) for name, one in options_of(type(request))}
-    told = {name: (value, plain(value)) for name, (value, usual) in found.items() if value != usual}
-    return {name: str(value) if isinstance(one, float) else one for name, (value, one) in told.items()}
+def _non_default_options(request: Any) -> dict[str, Any]:
+    """Return the options of a request that differ from their defaults, by the parameter's name."""
+    values = {option.name: (getattr(request, name), option.default) for name, option in options_of(type(request))}
+    changed = {name: (value, plain(value)) for name, (value, default) in values.items() if value != default}
+    # fractions stay exact as text
+    return {
+        name: str(value) if isinstance(json_value, float) else json_value
+        for name, (value, json_value) in changed.items()
+    }
 
 
 def _digest(text: str) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest() if text else None
 
 
-# A certificate as a file: made from a finished audit, written, and read by someone who does not trust it.
+# The file: built from a finished audit, written, and read by someone who does not trust it.
 
 SCHEMA = "sqlaudit-certificate/1"
 LARGEST = 50_000_000
-"""Bytes; a file beyond that is none that this program wrote."""
+"""Most bytes of a certificate; a larger file was not written by this program."""
 MOST_REQUIRED = 100
-"""So many requirements a certificate has at most: each takes its time when it is run again."""
+"""Most requirements of a certificate that is run: each takes time."""
 DEEPEST = 12
-"""So deep a certificate is nested at most."""
+"""Most levels of nesting in a certificate."""
 _FIGURES = ("status", "complete", "classes", "sensitive", "checks")
 _SHAPE: Mapping[str, type | tuple[type, ...]] = {
     "time": str,
@@ -185,44 +196,48 @@ _SHAPE: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def certificate_of(
-    result: AuditResult, asked: Mapping[str, Any], snapshot: Mapping[str, Any], relation: Relation, private: str
+def build_certificate(
+    result: AuditResult, parameters: Mapping[str, Any], snapshot: Mapping[str, Any], relation: Relation, private: str
 ) -> dict[str, Any]:
-    """The certificate of an audit, not signed yet. It holds no value of the table.
+    """Return the unsigned certificate of an audit. It contains no value of the table.
 
     Args:
-        result: what the audit found. asked: the request as `asked_of` tells it. snapshot: the table as `snapshot_of`.
-        relation: what was audited. private: as of `statements_of`.
+        result: the result of the audit.
+        parameters: the request as `parameters_of` returns it.
+        snapshot: the table as `snapshot_of` returns it.
+        relation: the audited table.
+        private: the prefix of `normalize_statements`.
     """
     return {
         "schema": SCHEMA,
         "time": result.time,
         "versions": dict(result.versions),
-        "command": command_of(asked),
-        "asked": dict(asked),
+        "command": build_command(parameters),
+        "asked": dict(parameters),
         "snapshot": dict(snapshot),
-        "figures": figures_of(result),
-        "sql": statements_of(result.statements, relation, private),
+        "figures": select_figures(result),
+        "sql": normalize_statements(result.statements, relation, private),
     }
 
 
-def figures_of(result: AuditResult) -> dict[str, Any]:
-    """The figures of an audit as its JSON has them, without classes and their keys."""
-    told = result.to_dict()
-    return {"rows": result.rows, **{name: told[name] for name in _FIGURES}}
+def select_figures(result: AuditResult) -> dict[str, Any]:
+    """Return the figures of an audit as in its JSON, without classes and their keys."""
+    fields = result.to_dict()
+    return {"rows": result.rows, **{name: fields[name] for name in _FIGURES}}
 
 
-def statements_of(statements: Sequence[Timing], relation: Relation, private: str) -> list[dict[str, str]]:
+def normalize_statements(statements: Sequence[Timing], relation: Relation, private: str) -> list[dict[str, str]]:
     """Return the SQL that ran, as the same audit of the same table would run it again.
 
     Args:
-        statements: what ran. relation: the table; `target` stands in its place, as it may be a query, or say where a
-            file lies. private: what names begin with in this session alone (`Engine.private_prefix`); it is left out.
+        statements: the statements that ran.
+        relation: the table. It is replaced by `target`, because it may be a query or contain the path of a file.
+        private: the prefix of names in this session only (`Engine.private_prefix`); it is left out.
     """
-    texts = (one.sql.replace(relation.sql, "target") for one in statements)
+    texts = (statement.sql.replace(relation.sql, "target") for statement in statements)
     return [
-        {"step": one.name, "sql": sql.replace(private, "") if private else sql}
-        for one, sql in zip(statements, texts, strict=True)
+        {"step": statement.name, "sql": sql.replace(private, "") if private else sql}
+        for statement, sql in zip(statements, texts, strict=True)
     ]
 
 
@@ -236,85 +251,91 @@ def write_certificate(path: Path, certificate: Mapping[str, Any]) -> None:
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """The certificate in a file, its parts of the kinds that they should be. What they say is not trusted.
+    """Return the certificate in a file, with the types of its parts checked. Its contents are not trusted.
 
     Raises:
-        InputError: the file cannot be read, or is no certificate.
+        InputError: the file cannot be read, or is not a certificate.
     """
-    text = _bytes_of(path, LARGEST + 1)
+    text = _read_bytes(path, LARGEST + 1)
     if len(text) > LARGEST:
         raise InputError(f"{path} is too large to be a certificate.")
     try:
-        found = json.loads(text.decode(), object_pairs_hook=_once, parse_constant=_refused)
+        certificate = json.loads(
+            text.decode(), object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
+        )
     except (ValueError, RecursionError):
         raise InputError(f"{path} is not JSON. An audit with {spelled('certificate')} writes one.") from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    if not isinstance(certificate, dict) or certificate.get("schema") != SCHEMA:
         raise InputError(f"{path} is not a certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
-    _check_shape(path, found)
-    if '"as_written"' in json.dumps(found["figures"]):
+    _check_shape(path, certificate)
+    if '"as_written"' in json.dumps(certificate["figures"]):
         raise InputError(
             f"{path} is of an older version, in which values with several spellings were judged twice. Make it again "
             f"with {spelled('values', 'fold')} or {spelled('values', 'exact')}."
         )
-    return found
+    return certificate
 
 
-def _check_shape(path: Path, found: Mapping[str, Any]) -> None:
-    """Refuse what this program would not have written.
+def _check_shape(path: Path, certificate: Mapping[str, Any]) -> None:
+    """Refuse a file that this program would not have written.
 
     Raises:
-        InputError: a part is missing or of another kind.
+        InputError: a part is missing or of another type.
     """
-    if _depth(found) > DEEPEST:
+    if _measure_depth(certificate) > DEEPEST:
         raise InputError(f"{path}: {UNREADABLE.format('text')}")
-    asked = found["asked"] if isinstance(found.get("asked"), dict) else {}
-    required, steps = (one if isinstance(one, list) else [] for one in (asked.get("require"), found.get("sql")))
-    if len(required) > MOST_REQUIRED:
+    parameters = certificate["asked"] if isinstance(certificate.get("asked"), dict) else {}
+    requirement_texts, steps = (
+        part if isinstance(part, list) else [] for part in (parameters.get("require"), certificate.get("sql"))
+    )
+    if len(requirement_texts) > MOST_REQUIRED:
         raise InputError(f"{path} has more than {MOST_REQUIRED} requirements and is not run.")
-    parts = {**found, **{f"asked.{name}": value for name, value in asked.items()}}
-    fits = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
-    inside = {
-        "asked.require": all(isinstance(text, str) for text in required),
-        "asked.presets": _holds({"presets": asked.get("presets", [])}, list),
-        "asked.read": _is_read(asked.get("read")),
-        "asked.roles": _holds(asked.get("roles"), str | bool | int),
-        "asked.coverage": _holds(asked.get("coverage"), str | bool),
-        "asked.shown": _is_shown(asked.get("shown")),
-        "sql": all(isinstance(one, dict) and {"step", "sql"} == set(one) for one in steps),
-        "signature": isinstance(found.get("signature", {}), dict),
+    parts = {**certificate, **{f"asked.{name}": value for name, value in parameters.items()}}
+    outer = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
+    inner = {
+        "asked.require": all(isinstance(text, str) for text in requirement_texts),
+        "asked.presets": _has_options_of({"presets": parameters.get("presets", [])}, list),
+        "asked.read": _is_read_options(parameters.get("read")),
+        "asked.roles": _has_options_of(parameters.get("roles"), str | bool | int),
+        "asked.coverage": _has_options_of(parameters.get("coverage"), str | bool),
+        "asked.shown": _is_shown_options(parameters.get("shown")),
+        "sql": all(isinstance(part, dict) and {"step", "sql"} == set(part) for part in steps),
+        "signature": isinstance(certificate.get("signature", {}), dict),
     }
-    wrong = [name for checked in (fits, inside) for name, fine in checked.items() if not fine]
+    wrong = [name for checked in (outer, inner) for name, fine in checked.items() if not fine]
     if wrong:
         raise InputError(f"{path}: {UNREADABLE.format(wrong[0])}")
 
 
-def _depth(value: Any) -> int:
-    """How deep objects and lists are nested, counted without recursion."""
+def _measure_depth(value: Any) -> int:
+    """Return the depth of nested objects and lists, without recursion, which a hostile file could exhaust."""
     depth, level = 0, [value]
     while level:
         depth += 1
-        inside = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        inside = (
+            child.values() if isinstance(child, dict) else child for child in level if isinstance(child, dict | list)
+        )
         level = list(chain.from_iterable(inside))
     return depth
 
 
-def _holds(options: Any, kind: Any) -> bool:
-    """Whether each option is of such a kind, or a list of texts."""
+def _has_options_of(options: Any, kind: Any) -> bool:
+    """True if each option is of this type, or a list of texts."""
     values = options.values() if isinstance(options, dict) else ()
-    lists = [one for one in values if isinstance(one, list)]
-    texts = all(isinstance(text, str) for one in lists for text in one)
-    return texts and all(isinstance(one, kind) for one in values if not isinstance(one, list))
+    lists = [option for option in values if isinstance(option, list)]
+    texts = all(isinstance(text, str) for option in lists for text in option)
+    return texts and all(isinstance(option, kind) for option in values if not isinstance(option, list))
 
 
-def _is_read(read: Any) -> bool:
-    """Whether it says how a file is read: texts and flags, and a number of lines to skip."""
+def _is_read_options(read: Any) -> bool:
+    """True if these are options on reading a file: texts and flags, and a number of lines to skip."""
     if not isinstance(read, dict) or type(read.get("skip", 0)) is not int:
         return False
-    return _holds({name: value for name, value in read.items() if name != "skip"}, str | bool)
+    return _has_options_of({name: value for name, value in read.items() if name != "skip"}, str | bool)
 
 
-def _is_shown(shown: Any) -> bool:
-    """Whether it says of how many classes a report told, as numbers."""
+def _is_shown_options(shown: Any) -> bool:
+    """True if these are the numbers of classes in a report, and whether it shows values."""
     if not isinstance(shown, dict) or set(shown) != {"failing_classes", "worst_classes", "values"}:
         return False
     failing, worst = shown["failing_classes"], shown["worst_classes"]
@@ -322,21 +343,21 @@ def _is_shown(shown: Any) -> bool:
     return numbers and type(shown["values"]) is bool
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys occur once, so that everybody reads the same in it."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; refuse repeated keys, which parsers read differently."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError
-    return found
+    return fields
 
 
-def _refused(_: str) -> None:
+def _refuse_constant(_: str) -> None:
     raise ValueError
 
 
-# Expressions in the place of columns, where somebody else wrote them: only those that can do nothing but compute.
+# Expressions in place of columns, written by someone else: only those that can do nothing but compute.
 
-_FUNCTIONS = frozenset(
+_SAFE_FUNCTIONS = frozenset(
     {
         *("abs", "ceil", "ceiling", "floor", "round", "greatest", "least"),
         *("left", "right", "length", "lower", "upper", "trim", "ltrim", "rtrim", "substr", "substring"),
@@ -345,7 +366,7 @@ _FUNCTIONS = frozenset(
     }
 )
 """Functions of one row's values, cheap and without side effects, on every engine."""
-_PLAIN = frozenset(
+_SAFE_NODES = frozenset(
     {
         *("Column", "Identifier", "Var", "Literal", "Null", "Boolean", "Interval", "Paren", "Tuple"),
         *("Cast", "TryCast", "DataType", "DataTypeParam", "TsOrDsToDate"),
@@ -354,19 +375,19 @@ _PLAIN = frozenset(
         *("And", "Or", "Not", "Case", "If"),
     }
 )
-"""What an expression of arithmetic, comparisons and CASE is made of."""
+"""Nodes of expressions of arithmetic, comparisons and CASE."""
 
 
 def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> None:
-    """Nothing when each is the name of a column, or an expression of arithmetic, CASE and common functions.
+    """Refuse expressions that are more than arithmetic, CASE and common functions of columns.
 
     Raises:
-        UsageError: one is more than that.
+        UsageError: a name is such an expression.
     """
     for name in names:
         if find_column(name, relation) is not None:
             continue
-        if not all(map(_is_plain, guard_expression(name, dialect, "certificate").walk())):
+        if not all(map(_is_safe_node, guard_expression(name, dialect, "certificate").walk())):
             raise UsageError(
                 "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
                 "functions. It was not run. Read it in the certificate, under asked.roles. If you trust it, add "
@@ -374,101 +395,109 @@ def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> 
             )
 
 
-def _is_plain(node: exp.Expr) -> bool:
+def _is_safe_node(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
-        return node.name.lower() in _FUNCTIONS
-    if type(node).__name__ in _PLAIN:
+        return node.name.lower() in _SAFE_FUNCTIONS
+    if type(node).__name__ in _SAFE_NODES:
         return True
-    return isinstance(node, exp.Func) and node.sql_name().lower() in _FUNCTIONS
+    return isinstance(node, exp.Func) and node.sql_name().lower() in _SAFE_FUNCTIONS
 
 
-# Signatures of certificates by a user's own Ed25519 key, with the package `cryptography` (the extra `sign`).
+# Signatures of certificates by the user's Ed25519 key, with the package `cryptography` (the extra `sign`).
 
 PASSPHRASE = "SQLAUDIT_KEY_PASSPHRASE"
 """The environment variable with the passphrase of an encrypted key."""
-_MAKE = "make one with {}, or with: openssl genpkey -algorithm ed25519 -out key.pem"
-_WHAT = b"sqlaudit certificate 1\n"
-"""In front of what is signed: a signature of something else is none of a certificate."""
+_MAKE_ADVICE = "make one with {}, or with: openssl genpkey -algorithm ed25519 -out key.pem"
+_MESSAGE_PREFIX = b"sqlaudit certificate 1\n"
+"""Prefix of the signed bytes, so that no signature of another text is one of a certificate."""
 _LARGEST = 100_000
 
 
-def signed(certificate: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The certificate with its signature."""
+def sign_certificate(certificate: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
+    """Return the certificate with its signature."""
     return {
         **certificate,
         "signature": {
             "algorithm": "Ed25519",
             "public_key": _base64(key.public_key().public_bytes_raw()),
-            "value": _base64(key.sign(_message(certificate))),
+            "value": _base64(key.sign(_signed_bytes(certificate))),
         },
     }
 
 
-def signed_by(certificate: Mapping[str, Any], trusted: Ed25519PublicKey | None = None) -> str:
-    """The fingerprint of the key that signed a certificate, empty when no such signature fits.
+def verify_signature(certificate: Mapping[str, Any], trusted: Ed25519PublicKey | None = None) -> str:
+    """Return the fingerprint of the key that signed a certificate; empty if the signature is not valid.
 
     Args:
-        certificate: one with a signature. trusted: whose signature it has to be, None = that of the key that it names.
+        certificate: a certificate with a signature.
+        trusted: the key that must have signed it; None = the key that the certificate names.
 
     Raises:
         MissingDriver: the package for signatures is not installed.
     """
-    _installed()
+    _require_cryptography()
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    said = certificate["signature"]
+    signature = certificate["signature"]
     try:
-        key = trusted or Ed25519PublicKey.from_public_bytes(base64.b64decode(str(said["public_key"]), validate=True))
-        key.verify(base64.b64decode(str(said["value"]), validate=True), _message(certificate))
+        key = trusted or Ed25519PublicKey.from_public_bytes(
+            base64.b64decode(str(signature["public_key"]), validate=True)
+        )
+        key.verify(base64.b64decode(str(signature["value"]), validate=True), _signed_bytes(certificate))
     except (InvalidSignature, ValueError, KeyError):
         return ""
     return fingerprint(key)
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """What people compare: `SHA256:` and the digest of the key, as OpenSSH writes it but over the bare 32 bytes."""
+    """Return the fingerprint of a key for people to compare: `SHA256:` and its digest, over the 32 bytes alone.
+
+    OpenSSH writes fingerprints in the same way, but over its own encoding of the key.
+    """
     return "SHA256:" + _base64(hashlib.sha256(key.public_bytes_raw()).digest()).rstrip("=")
 
 
-def private_key(path: Path) -> Ed25519PrivateKey:
-    """The key in a PEM file; that of an encrypted one needs the passphrase in the environment.
+def read_private_key(path: Path) -> Ed25519PrivateKey:
+    """Return the private key in a PEM file. An encrypted key needs the passphrase in the environment.
 
     Raises:
-        InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
+        InputError: the file is not an Ed25519 private key.
+        MissingDriver: the package for signatures is not installed.
     """
-    _installed()
+    _require_cryptography()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    text, secret = _bytes_of(path, _LARGEST), os.environ.get(PASSPHRASE, "").encode() or None
-    how = _MAKE.format(spelled("new_key", True))
+    text, passphrase = _read_bytes(path, _LARGEST), os.environ.get(PASSPHRASE, "").encode() or None
+    advice = _MAKE_ADVICE.format(spelled("new_key", True))
     try:
-        found = serialization.load_pem_private_key(text, secret if b"ENCRYPTED" in text else None)
+        key = serialization.load_pem_private_key(text, passphrase if b"ENCRYPTED" in text else None)
     except TypeError:
         raise InputError(f"{path} is an encrypted key. Put its passphrase into {PASSPHRASE}.") from None
     except ValueError:
-        raise InputError(f"{path} is not a private key in PEM, or the passphrase is wrong; {how}") from None
+        raise InputError(f"{path} is not a private key in PEM, or the passphrase is wrong; {advice}") from None
     except UnsupportedAlgorithm:
-        raise InputError(f"{path} is a key of an unsupported kind; {how}") from None
-    if not isinstance(found, Ed25519PrivateKey):
-        raise InputError(f"{path} is not an Ed25519 key; {how}")
-    return found
+        raise InputError(f"{path} is a key of an unsupported kind; {advice}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"{path} is not an Ed25519 key; {advice}")
+    return key
 
 
-def new_key(path: Path) -> Path:
-    """Make a key: the private half at `path`, for its owner alone to read, and the public one beside it.
+def make_key(path: Path) -> Path:
+    """Make a key pair: the private half in `path`, readable only by its owner, and the public half next to it.
 
-    It is encrypted when the environment has a passphrase.
+    The private half is encrypted if the environment has a passphrase.
 
     Returns:
-        Where the public half is.
+        The path of the public half.
 
     Raises:
-        UsageError: one of the files is there already, or cannot be written. MissingDriver: as `private_key`.
+        UsageError: a file exists, or cannot be written.
+        MissingDriver: the package for signatures is not installed.
     """
-    _installed()
+    _require_cryptography()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -494,43 +523,46 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
         raise UsageError(f"{str(path)!r} could not be written: {error.strerror}.") from None
 
 
-def public_key(path: Path) -> Ed25519PublicKey:
-    """The public key in a PEM file.
+def read_public_key(path: Path) -> Ed25519PublicKey:
+    """Return the public key in a PEM file.
 
     Raises:
-        InputError: the file is no such key. MissingDriver: the package for signatures is not installed.
+        InputError: the file is not an Ed25519 public key.
+        MissingDriver: the package for signatures is not installed.
     """
-    _installed()
+    _require_cryptography()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    said = f"{path} is not a public Ed25519 key in PEM. Make it from the private key: openssl pkey -in key.pem -pubout"
+    message = (
+        f"{path} is not a public Ed25519 key in PEM. Make it from the private key: openssl pkey -in key.pem -pubout"
+    )
     try:
-        found = serialization.load_pem_public_key(_bytes_of(path, _LARGEST))
+        key = serialization.load_pem_public_key(_read_bytes(path, _LARGEST))
     except (ValueError, UnsupportedAlgorithm):
-        raise InputError(said) from None
-    if not isinstance(found, Ed25519PublicKey):
-        raise InputError(said)
-    return found
+        raise InputError(message) from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise InputError(message)
+    return key
 
 
 def can_sign() -> bool:
-    """Whether the package for signatures is installed."""
+    """True if the package for signatures is installed."""
     try:
-        _installed()
+        _require_cryptography()
     except MissingDriver:
         return False
     return True
 
 
-def _message(certificate: Mapping[str, Any]) -> bytes:
-    """What is signed: all of a certificate but the signature, in one spelling."""
+def _signed_bytes(certificate: Mapping[str, Any]) -> bytes:
+    """Return the bytes that are signed: all of a certificate but the signature, in a canonical spelling."""
     rest = {name: value for name, value in certificate.items() if name != "signature"}
-    return _WHAT + json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return _MESSAGE_PREFIX + json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _bytes_of(path: Path, most: int) -> bytes:
+def _read_bytes(path: Path, most: int) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(most)
@@ -542,7 +574,7 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _installed() -> None:
+def _require_cryptography() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError:

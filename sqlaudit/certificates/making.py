@@ -1,4 +1,4 @@
-"""An audit with its certificate, which rows it was of, and a certificate that is run again and compared."""
+"""Audits with a certificate, the snapshot of their rows, and the verification of a certificate by a second audit."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.certificates.certificate import (
-    asked_of,
+    build_certificate,
+    build_command,
     can_sign,
-    certificate_of,
-    changed_texts,
-    command_of,
-    figures_of,
+    find_changed_texts,
+    normalize_statements,
+    parameters_of,
     refuse_untrusted,
-    signed,
-    signed_by,
-    statements_of,
+    select_figures,
+    sign_certificate,
+    verify_signature,
 )
 from sqlaudit.certificates.result import Difference, VerifyResult
 from sqlaudit.classes.opening import resolve_roles
@@ -37,113 +37,120 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
-# A certificate and what was found now, compared figure by figure.
+# The comparison of a certificate with the current figures, one by one.
 
-_SAME = 1e-9
+_TOLERANCE = 1e-9
 """Floats of two runs agree to this relative error: a parallel sum differs in its last digits."""
 _LONGEST = 60
 
 
-def differences(certificate: Mapping[str, Any], now: Mapping[str, Any], same_versions: bool) -> Iterator[Difference]:
-    """What is not as a certificate says.
+def compare_certificate(
+    certificate: Mapping[str, Any], now: Mapping[str, Any], same_versions: bool
+) -> Iterator[Difference]:
+    """Yield the differences between a certificate and the current state.
 
     Args:
-        certificate: what was certified. now: `figures`, `snapshot` and `sql` as they are found now.
-        same_versions: whether the same versions ran; other ones may ask in another SQL.
+        certificate: the certificate.
+        now: the current `figures`, `snapshot` and `sql`.
+        same_versions: whether the same versions ran; others may run other SQL, which is then not compared.
     """
     for part in ("snapshot", "figures"):
-        before, found = dict(_leaves(certificate[part])), dict(_leaves(now[part]))
-        for name in dict.fromkeys((*before, *found)):
-            if name not in before or name not in found or not _same(before[name], found[name]):
-                yield Difference(f"{part}: {name}", _text(before, name), _text(found, name))
+        certified, current = dict(_flatten(certificate[part])), dict(_flatten(now[part]))
+        for name in dict.fromkeys((*certified, *current)):
+            if name not in certified or name not in current or not _is_equal(certified[name], current[name]):
+                yield Difference(f"{part}: {name}", _shorten(certified, name), _shorten(current, name))
     if same_versions:
-        yield from _statements(certificate["sql"], now["sql"])
+        yield from _compare_statements(certificate["sql"], now["sql"])
 
 
-def _statements(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> Iterator[Difference]:
-    """The steps whose SQL is not what the roles give, without the text of either."""
-    if len(before) != len(now):
-        yield Difference("sql: statements", str(len(before)), str(len(now)))
-    for number, (one, other) in enumerate(zip(before, now, strict=False), 1):
-        if one != other:
-            yield Difference(f"sql: statement {number}", "another text", f"what the roles give: {other['step']}")
+def _compare_statements(certified: list[dict[str, Any]], now: list[dict[str, Any]]) -> Iterator[Difference]:
+    """Yield the steps whose SQL differs from what the roles give, without the text of either."""
+    if len(certified) != len(now):
+        yield Difference("sql: statements", str(len(certified)), str(len(now)))
+    for number, (expected, actual) in enumerate(zip(certified, now, strict=False), 1):
+        if expected != actual:
+            yield Difference(f"sql: statement {number}", "another text", f"what the roles give: {actual['step']}")
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value with the way to it; entries of a list by what they are called."""
+def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value with its path; entries of a list have their labels in it."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _leaves(inner, f"{path}: {name}" if path else str(name))
-    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+            yield from _flatten(inner, f"{path}: {name}" if path else str(name))
+    elif isinstance(value, list) and any(isinstance(child, Mapping) for child in value):
         for number, inner in enumerate(value, 1):
-            yield from _leaves(inner, f"{path} {number}{_called(inner)}")
+            yield from _flatten(inner, f"{path} {number}{_label_of(inner)}")
     else:
         yield path, value
 
 
-def _called(entry: Any) -> str:
+def _label_of(entry: Any) -> str:
     names = [entry.get("model"), entry.get("sensitive"), entry.get("name")] if isinstance(entry, Mapping) else []
-    said = " of ".join(str(name)[:_LONGEST] for name in names if name)
-    return f" ({said})" if said else ""
+    label = " of ".join(str(name)[:_LONGEST] for name in names if name)
+    return f" ({label})" if label else ""
 
 
-def _same(before: Any, now: Any) -> bool:
-    if isinstance(before, list) and isinstance(now, list):
-        return len(before) == len(now) and all(map(_same, before, now))
-    if isinstance(before, float) or isinstance(now, float):
-        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (before, now))
-        return numbers and math.isclose(before, now, rel_tol=_SAME)
-    return type(before) is type(now) and bool(before == now)
+def _is_equal(certified: Any, now: Any) -> bool:
+    """True if two values are the same, floats within the tolerance."""
+    if isinstance(certified, list) and isinstance(now, list):
+        return len(certified) == len(now) and all(map(_is_equal, certified, now))
+    if isinstance(certified, float) or isinstance(now, float):
+        numbers = all(isinstance(number, int | float) and not isinstance(number, bool) for number in (certified, now))
+        return numbers and math.isclose(certified, now, rel_tol=_TOLERANCE)
+    return type(certified) is type(now) and bool(certified == now)
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    """A value in few letters; a list of numbers as one."""
+def _shorten(values: Mapping[str, Any], name: str) -> str:
+    """Return a value as a short text; empty if there is none."""
     if name not in values:
         return ""
     text = str(values[name])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-# Which rows an audit was of, without a value of them: how many, and a checksum of their histogram.
+# The rows of an audit, without their values: their number, and a checksum of their histogram.
 
 WAY = "sha256-histogram-1"
-"""How the checksum is made; another way gets another name."""
+"""Name of the method of the checksum; another method gets another name."""
 _PIECE = 1 << 20
 
 
 def snapshot_of(engine: Engine, request: AuditRequest, relation: Relation) -> dict[str, Any]:
-    """What the table holds in the columns that have a role.
+    """Return the snapshot of a table's columns with a role.
 
-    The checksum is one of combinations of values with their numbers of rows: it changes with any of them, and not with
-    the order of rows or with a column that no role names. It is made in the database: digests leave it, and no value.
+    The checksum is one of the combinations of values with their numbers of rows: it changes with any of them, but not
+    with the order of rows or a column without a role. It is computed in the database: only digests leave it, no values.
 
     Returns:
-        `rows`, `combinations`, `columns`, `checksum`, how that was made (`way`), and `version`: what the files were
-        that were read, None where the table is in a database.
+        `rows`, `combinations`, `columns`, `checksum`, its method (`way`), and `version`: the digest of the files that
+        were read, None for a table in a database.
 
     Raises:
-        UsageError: a role's column is not there. EngineError: the database refused or failed.
+        UsageError: a role's column does not exist.
+        EngineError: the database refused or failed.
     """
     roles = resolve_roles(request.roles, relation, engine)
-    one = (roles.entity, roles.weights)
-    named: list[Resolved] = [*roles.quasi_identifiers, *roles.sensitive, *(role for role in one if role is not None)]
-    columns = [Raw(f"({role.sql})") for role in named]
-    found = engine.run(
-        render("certificates/histogram_digests.sql", engine.dialect, step="checksum", source=relation, columns=columns)
+    optional = (role for role in (roles.entity, roles.weights) if role is not None)
+    columns: list[Resolved] = [*roles.quasi_identifiers, *roles.sensitive, *optional]
+    expressions = [Raw(f"({column.sql})") for column in columns]
+    rows = engine.run(
+        render(
+            "certificates/histogram_digests.sql", engine.dialect, step="checksum", source=relation, columns=expressions
+        )
     )
-    written = "".join(f"{bucket}:{digests}\n" for bucket, _, _, digests in found)
+    digests_text = "".join(f"{bucket}:{digests}\n" for bucket, _, _, digests in rows)
     return {
-        "rows": sum(int(row[2]) for row in found),
-        "combinations": sum(int(row[1]) for row in found),
-        "columns": [role.label for role in named],
+        "rows": sum(int(row[2]) for row in rows),
+        "combinations": sum(int(row[1]) for row in rows),
+        "columns": [column.label for column in columns],
         "way": WAY,
-        "checksum": hashlib.sha256(written.encode()).hexdigest(),
-        "version": _version(request),
+        "checksum": hashlib.sha256(digests_text.encode()).hexdigest(),
+        "version": _digest_files(request),
     }
 
 
-def _version(request: AuditRequest) -> dict[str, Any] | None:
-    """The files of a target as one digest; None for a table."""
+def _digest_files(request: AuditRequest) -> dict[str, Any] | None:
+    """Return the files of a target as one digest; None for a table in a database."""
     from sqlaudit.engines.writing import files_named
 
     files = sorted(files_named(request.target.relation))
@@ -157,35 +164,41 @@ def _version(request: AuditRequest) -> dict[str, Any] | None:
     return {"files": len(files), "bytes": sum(file.stat().st_size for file in files), "sha256": digest.hexdigest()}
 
 
-# An audit with its certificate, and a certificate that is run again.
+# An audit with its certificate, and the verification of a certificate.
 
 
 def audit_certified(
     engine: Engine, request: AuditRequest, db: bool, key: Ed25519PrivateKey | None = None
 ) -> tuple[AuditResult, dict[str, Any]]:
-    """An audit, and its certificate.
+    """Audit a table and return the result with its certificate.
 
     Args:
-        engine: an open engine. request: the request. db: whether a database was named. key: signs it, if given.
+        engine: an open engine.
+        request: the request.
+        db: whether a database was named.
+        key: the key that signs the certificate; None = unsigned.
 
     Raises:
         UsageError, EngineError: as `audit_table`.
     """
     relation = engine.open(request.target)
     result = audit_table(engine, request, relation=relation)
-    asked = asked_of(request, db)
+    parameters = parameters_of(request, db)
     snapshot = snapshot_of(engine, request, relation)
-    certificate = certificate_of(result, asked, snapshot, relation, engine.private_prefix)
-    return result, certificate if key is None else signed(certificate, key)
+    certificate = build_certificate(result, parameters, snapshot, relation, engine.private_prefix)
+    return result, certificate if key is None else sign_certificate(certificate, key)
 
 
 @dataclass(frozen=True)
 class Verification:
-    """A certificate that is to be run again.
+    """The verification of a certificate.
 
     Args:
-        file: where it lies. certificate: what it holds. request: the request that it makes.
-        key: whose signature it has to carry, None = anybody's. trust: whether any SQL of its roles is run.
+        file: the path of the certificate.
+        certificate: its contents.
+        request: the request that it contains.
+        key: the key that must have signed it; None = any.
+        trust: whether any SQL in its roles is run.
     """
 
     file: Path
@@ -195,12 +208,12 @@ class Verification:
     trust: bool = False
 
     def run(self, engine: Engine) -> VerifyResult:
-        """Audit again and compare. Statements are made again from the roles; those of the file are only compared.
+        """Audit again and compare. Statements are built from the roles; those of the file are only compared.
 
         Raises:
-            UsageError: a role that the table does not have, or SQL that is more than an expression of columns.
+            UsageError: a role's column does not exist, or is SQL that is not trusted.
         """
-        already = len(engine.executed)
+        executed_before = len(engine.executed)
         relation = engine.open(self.request.target)
         if not self.trust:
             named = self.request.roles.by_role().values()
@@ -213,11 +226,11 @@ class Verification:
             # the certificate may name a file that is not a table
             raise UsageError(f"{error.bare} Name the certificate's table as TARGET.") from None
         now = {
-            "figures": figures_of(result),
+            "figures": select_figures(result),
             "snapshot": snapshot_of(engine, self.request, relation),
-            "sql": statements_of(result.statements, relation, engine.private_prefix),
+            "sql": normalize_statements(result.statements, relation, engine.private_prefix),
         }
-        state, name = self._signature()
+        state, name = self._check_signature()
         return VerifyResult(
             certificate=str(self.file),
             target=self.request.target.name,
@@ -232,36 +245,38 @@ class Verification:
             signature=state,
             key=name,
             trusted=bool(name) and self.key is not None,
-            differences=tuple(self._differences(state, now, result)),
-            notes=tuple(self._notes(state, result)),
-            **provenance(engine, already),
+            differences=tuple(self._find_differences(state, now, result)),
+            notes=tuple(self._make_notes(state, result)),
+            **provenance(engine, executed_before),
         )
 
-    def _signature(self) -> tuple[str, str]:
+    def _check_signature(self) -> tuple[str, str]:
         if "signature" not in self.certificate:
             return "none", ""
         if self.key is None and not can_sign():
             return "unchecked", ""
-        name = signed_by(self.certificate, self.key)
+        name = verify_signature(self.certificate, self.key)
         return ("valid" if name else "invalid"), name
 
-    def _differences(self, state: str, now: Mapping[str, Any], result: AuditResult) -> Iterator[Difference]:
+    def _find_differences(self, state: str, now: Mapping[str, Any], result: AuditResult) -> Iterator[Difference]:
+        """Yield the differences of the signature, the command, the given texts and the figures."""
         if state == "invalid":
-            whose = "by the key that you named" if self.key is not None else "by the key that it names"
-            yield Difference("signature", "a signature", f"not one of this text {whose}")
+            signer = "by the key that you named" if self.key is not None else "by the key that it names"
+            yield Difference("signature", "a signature", f"not one of this text {signer}")
         elif state == "none" and self.key is not None:
             yield Difference("signature", "none", "one was asked for")
-        asked = self.certificate["asked"]
-        if self.certificate["command"] != command_of(asked):
+        parameters = self.certificate["asked"]
+        if self.certificate["command"] != build_command(parameters):
             yield Difference("command", "another one", "its roles and requirements give a different command")
-        for name in changed_texts(asked, self.request):
+        for name in find_changed_texts(parameters, self.request):
             yield Difference(name, "another text", "the text given now")
-        yield from differences(self.certificate, now, self._same_versions(result))
+        yield from compare_certificate(self.certificate, now, self._same_versions(result))
 
     def _same_versions(self, result: AuditResult) -> bool:
         return dict(self.certificate["versions"]) == dict(result.versions)
 
-    def _notes(self, state: str, result: AuditResult) -> Iterator[str]:
+    def _make_notes(self, state: str, result: AuditResult) -> Iterator[str]:
+        """Yield the sentences on the signature and the versions."""
         yield {
             "none": "The certificate is not signed, so its author is unknown.",
             "unchecked": "The certificate is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",

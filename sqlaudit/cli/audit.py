@@ -171,7 +171,7 @@ def _certifying(asked: FurtherReports, db: bool) -> Callable[[Engine, AuditReque
         UsageError: it cannot be written, or the audit would run statements that nobody can run again.
     """
     from sqlaudit.base.files import check_destination
-    from sqlaudit.certificates.certificate import new_key, private_key, write_certificate
+    from sqlaudit.certificates.certificate import make_key, read_private_key, write_certificate
     from sqlaudit.certificates.making import audit_certified
 
     file = asked.file
@@ -182,8 +182,8 @@ def _certifying(asked: FurtherReports, db: bool) -> Callable[[Engine, AuditReque
     if asked.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if asked.new_key and asked.key is not None:
-        tell(f"created the key {str(asked.key)!r}; publish its public half, {str(new_key(asked.key))!r}.")
-    key = None if asked.key is None else private_key(asked.key)
+        tell(f"created the key {str(asked.key)!r}; publish its public half, {str(make_key(asked.key))!r}.")
+    key = None if asked.key is None else read_private_key(asked.key)
 
     def audit(engine: Engine, request: AuditRequest) -> AuditResult:
         result, certificate = audit_certified(engine, request, db, key)

@@ -68,7 +68,7 @@ def columns(job: Job, request: ColumnRequest) -> int:
 
     return job.run(
         lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(engine, job.target, request, announce=_announce, tell=telling(engine, _progress)),
+        lambda engine: find_columns(engine, job.target, request, announce=_announce, report=telling(engine, _progress)),
         lambda result: verdict(True, result.complete or not result.open_sets),
         stopped=lambda result: result.by_hand,
     )

@@ -119,7 +119,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> 
         UsageError: a named table cannot be read, or none can.
     """
     from sqlaudit.gates.proposal import ProposedTable, tables_of, with_entities, with_group_sizes
-    from sqlaudit.profiles.names import about_things
+    from sqlaudit.profiles.names import reason_for_things
     from sqlaudit.profiles.run import profile_target
 
     listed = list(names) or tables_of(engine)
@@ -137,7 +137,7 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> 
             say(f"{name} is left out: {error}")
             continue
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
-        things = about_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
+        things = reason_for_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
         if kind == "file":
             written = beside(written, folder)
         tables.append((ProposedTable(kind, written, profile, things=things), relation))

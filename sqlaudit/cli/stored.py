@@ -133,14 +133,14 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     Exit code 0: the table matches the certificate, 1: it differs, 2: invalid
     certificate or request, 3: database error, 4: time limit reached.
     """
-    from sqlaudit.certificates.certificate import public_key, read_certificate, request_from_certificate
+    from sqlaudit.certificates.certificate import read_certificate, read_public_key, request_from_certificate
     from sqlaudit.certificates.making import Verification
     from sqlaudit.classes.inputs import further_targets
     from sqlaudit.cli.session import session
     from sqlaudit.reports.notebook import document_of
 
     found = read_certificate(certificate)
-    key = public_key(given["key"]) if given["key"] is not None else None
+    key = read_public_key(given["key"]) if given["key"] is not None else None
     texts = (given["target"], given["where"], given["query"])
     request = request_from_certificate(found["asked"], *texts, inputs_from(given["inputs"]))
     if found["asked"]["database"] and db is None:

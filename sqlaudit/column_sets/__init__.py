@@ -1,1 +1,1 @@
-"""Which sets of columns re-identify: search in the lattice of column sets."""
+"""Sets of columns that re-identify: search in the lattice of column sets."""

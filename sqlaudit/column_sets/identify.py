@@ -1,4 +1,4 @@
-"""All minimal identifying sets: walkers that decide what to ask, and agree sets of row pairs."""
+"""All minimal identifying sets: walks over the lattice of column sets, and agree sets of row pairs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sqlaudit.column_sets.counting import Figures, SetCounter, code_names, count
 from sqlaudit.column_sets.masks import (
     FoundSets,
     bits,
+    drop_each_column,
     mask_of,
     minimal_hitting_sets,
     minimum_hitting_set,
-    ordered,
-    without_one,
+    sort_masks,
 )
 
-# Agree sets of row pairs, asked from the engine: on which columns are two rows equal?
+# Agree sets from the engine: the agree set of two rows are the columns on which they are equal.
 
 _WORD_BITS = 62
 _SAMPLE_ROWS = 1000
@@ -33,14 +33,15 @@ Words = NDArray[np.uint64]
 
 
 class AgreeSets:
-    """Reads agree sets of pairs of different rows; what was read is kept as the maximal ones.
+    """Reads the agree sets of pairs of different rows, and keeps the maximal ones.
 
-    Where rows are codes, the keys that rows share on a column set are kept: they say how many pairs agree on it, and
-    its pairs are read from the rows that have one. Rows that are equal everywhere are looked for only once a pair of
-    them was read, or too many pairs agree; then each different row stays once.
+    If rows are codes, the keys that several rows share on a column set are stored: they give the number of pairs that
+    agree on it, and its pairs are read from the rows with these keys. Rows are deduplicated only once two identical
+    rows were read, or too many pairs agree.
 
     Args:
-        counter: counts the same rows; it is told what keys that were read say of a set's figures.
+        counter: counts the same rows; it gets the figures of sets whose shared keys were read.
+        width: number of columns.
     """
 
     def __init__(self, counter: SetCounter, width: int) -> None:
@@ -52,25 +53,25 @@ class AgreeSets:
         self.read = 0
         self.pairs: dict[int, int] = {}
         self._source = self.coded.source
-        self._shares, self._kept = 0, self.coded.source
-        self._settled = not self.coded.coded
-        nullable, alone = code_names(bits(self.coded.nullable)), counter.nulls is NullPolicy.DISTINCT
-        self._solo = nullable if alone else []
-        self._loose = [] if self.coded.coded or self._solo else nullable
+        self._shared_key, self._shared_rows = 0, self.coded.source
+        self._is_deduplicated = not self.coded.coded
+        nullable = code_names(bits(self.coded.nullable))
+        self._singleton_columns = nullable if counter.nulls is NullPolicy.DISTINCT else []
+        self._null_equal_columns = [] if self.coded.coded or self._singleton_columns else nullable
         self._words = [range(begin, min(begin + _WORD_BITS, width)) for begin in range(0, width, _WORD_BITS)]
         self._full = np.array([(1 << len(word)) - 1 for word in self._words], dtype=np.uint64)
         self._maximal: Words = np.zeros((0, len(self._words) or 1), dtype=np.uint64)
 
     @property
     def everything(self) -> int:
-        """All columns."""
+        """The mask of all columns."""
         return (1 << self.width) - 1
 
-    def settle(self) -> None:
-        """Keep every different row once, if that is not known to be so."""
-        if self._settled:
+    def deduplicate(self) -> None:
+        """Keep each different row once, if equal rows are still possible."""
+        if self._is_deduplicated:
             return
-        self._settled = True
+        self._is_deduplicated = True
         if (self.counter.figures([self.everything])[0].classes or 0) >= self.rows:
             return
         statement = render(
@@ -78,67 +79,70 @@ class AgreeSets:
             self.engine.dialect,
             source=self.coded.source,
             names=code_names(range(self.width)),
-            solo_columns=self._solo,
+            solo_columns=self._singleton_columns,
         )
         self._source = Raw(self.engine.materialize(_DISTINCT, statement).sql)
         self.rows = count_rows(self.engine, self._source)
-        self._shares, self.pairs = 0, {}
+        self._shared_key, self.pairs = 0, {}
 
     def close(self) -> None:
-        """Release what was kept."""
+        """Drop the tables of this reader."""
         if self.coded.coded:
             self.engine.drop(_SHARED)
             self.engine.drop(_DISTINCT)
 
-    def maximal(self) -> list[int]:
-        """The maximal agree sets read so far."""
+    def maximal_sets(self) -> list[int]:
+        """Return the maximal agree sets read so far."""
         return [sum(word << n * _WORD_BITS for n, word in enumerate(row)) for row in self._maximal.tolist()]
 
-    def count(self, key: int) -> int:
-        """How many pairs of rows agree on some columns."""
+    def count_pairs(self, key: int) -> int:
+        """Return the number of pairs of rows that agree on the key columns."""
         if key not in self.pairs:
-            counts = self._share(key) if self.coded.coded and key else self.counter.figures([key])[0].pairs or 0
+            counts = (
+                self._store_shared_keys(key) if self.coded.coded and key else self.counter.figures([key])[0].pairs or 0
+            )
             self.pairs[key] = counts // 2
         return self.pairs[key]
 
-    def sample(self) -> None:
-        """Read the agree sets of all pairs of some rows."""
+    def read_sample(self) -> None:
+        """Read the agree sets of all pairs within a sample of rows."""
         self._read(0, max(1, self.rows // _SAMPLE_ROWS), sampled=True)
 
-    def above(self, key: int, stride: int = 1) -> int:
-        """Read the agree sets of all pairs (of every n-th row) that are equal on the key columns; how many."""
-        found = self._read(key, stride, sampled=False)
-        if stride == 1 and not self._settled:  # equal rows would be among them
-            self._settled = True
+    def read_pairs(self, key: int, stride: int = 1) -> int:
+        """Read the agree sets of the pairs (of every n-th row) that agree on the key columns. Return their number."""
+        count = self._read(key, stride, sampled=False)
+        if stride == 1 and not self._is_deduplicated:  # equal rows agree on every key, so they would have been read
+            self._is_deduplicated = True
             at_risk = self.rows if self.counter.k > 1 else 0
-            self.counter.learn(self.everything, Figures(self.rows, min(self.rows, 1), at_risk, self.rows, 0))
-        return found
+            self.counter.record(self.everything, Figures(self.rows, min(self.rows, 1), at_risk, self.rows, 0))
+        return count
 
-    def _share(self, key: int) -> int:
-        """Keep the keys that rows share; ordered pairs of rows with one key."""
-        solo = [name for name in code_names(bits(key)) if name in self._solo]
+    def _store_shared_keys(self, key: int) -> int:
+        """Store the keys that several rows share. Return the number of ordered pairs of rows with one key."""
+        solo = [name for name in code_names(bits(key)) if name in self._singleton_columns]
         parameters = {"packed": self.coded.keys(key), "nullable": solo}
         statement = render("column_sets/columns_shared.sql", self.engine.dialect, source=self._source, set=parameters)
-        self._kept = Raw(self.engine.materialize(_SHARED, statement).sql)
-        self._shares = key
+        self._shared_rows = Raw(self.engine.materialize(_SHARED, statement).sql)
+        self._shared_key = key
         totals = render(
-            "column_sets/columns_shared_totals.sql", self.engine.dialect, source=self._kept, k=self.counter.k
+            "column_sets/columns_shared_totals.sql", self.engine.dialect, source=self._shared_rows, k=self.counter.k
         )
         shared, members, smallest, at_risk, pairs = (int(number or 0) for number in self.engine.run(totals)[0])
-        alone = self.rows - members
+        singletons = self.rows - members
         if self.rows == self.coded.rows:
             k = self.counter.k
-            risk, least = at_risk + (alone if k > 1 else 0), 1 if alone else smallest
-            self.counter.learn(key, Figures(alone + shared, least, risk, alone, pairs))
+            risk, smallest_class = at_risk + (singletons if k > 1 else 0), 1 if singletons else smallest
+            self.counter.record(key, Figures(singletons + shared, smallest_class, risk, singletons, pairs))
         return pairs
 
     def _read(self, key: int, stride: int, *, sampled: bool) -> int:
+        """Read the agree sets of pairs that agree on a key, of every n-th row or of a sample. Return their number."""
         shared, packed, names = None, self.coded.keys(key) if self.coded.coded else [], code_names(bits(key))
         if self.coded.coded and key and stride == 1:
-            if self._shares != key:
-                self._share(key)
-            shared, names = self._kept, [f"k{number}" for number in range(len(packed))]
-        loose = [] if self.engine.joins_nulls else self._loose
+            if self._shared_key != key:
+                self._store_shared_keys(key)
+            shared, names = self._shared_rows, [f"k{number}" for number in range(len(packed))]
+        ranked = [] if self.engine.joins_nulls else self._null_equal_columns
         statement = render(
             "column_sets/columns_agree.sql",
             self.engine.dialect,
@@ -149,84 +153,84 @@ class AgreeSets:
             key=names,
             shared=shared,
             packed=packed,
-            ranked=[name for name in names if name in loose],
-            solo_columns=self._solo,
-            loose=self._loose,
+            ranked=[name for name in names if name in ranked],
+            solo_columns=self._singleton_columns,
+            loose=self._null_equal_columns,
             stride=stride,
             sampled=sampled,
         )
         columns = [np.asarray(array).astype(np.int64) for array in self.engine.columns_as_arrays(statement).values()]
-        read = bool(columns) and len(columns[0]) > 0
-        words = np.stack(columns, axis=1).astype(np.uint64) if read else np.zeros((0, len(self._words)), np.uint64)
-        found = words[(words != self._full).any(axis=1)]
-        self.read += len(found)
-        self._maximal = keep_maximal(np.concatenate([self._maximal, found]))
-        if len(found) < len(words):
-            self.settle()
-        return len(found)
+        has_pairs = bool(columns) and len(columns[0]) > 0
+        words = np.stack(columns, axis=1).astype(np.uint64) if has_pairs else np.zeros((0, len(self._words)), np.uint64)
+        differing = words[(words != self._full).any(axis=1)]
+        self.read += len(differing)
+        self._maximal = keep_maximal(np.concatenate([self._maximal, differing]))
+        if len(differing) < len(words):
+            self.deduplicate()
+        return len(differing)
 
 
 def keep_maximal(words: Words) -> Words:
-    """The rows (sets as words of bits) that lie in no other row, each once."""
+    """Return the sets (rows of words of bits) that lie in no other set, each once."""
     if not len(words):
         return words
     size = np.bitwise_count(words).sum(axis=1)
-    left = words[np.argsort(-size.astype(np.int64), kind="stable")]
-    kept = []
-    while len(left):
-        largest = left[0]
-        kept.append(largest)
-        left = left[(left & ~largest).any(axis=1)]
-    return np.array(kept, dtype=np.uint64)
+    remaining = words[np.argsort(-size.astype(np.int64), kind="stable")]
+    maximal = []
+    while len(remaining):
+        largest = remaining[0]
+        maximal.append(largest)
+        remaining = remaining[(remaining & ~largest).any(axis=1)]
+    return np.array(maximal, dtype=np.uint64)
 
 
-def as_words(masks: Sequence[int], width: int) -> Words:
-    """Masks as rows of words, for many comparisons at once."""
+def pack_words(masks: Sequence[int], width: int) -> Words:
+    """Return masks as rows of words, to compare many of them at once."""
     count = -(-width // _WORD_BITS) or 1
     low = (1 << _WORD_BITS) - 1
-    listed = [[mask >> (_WORD_BITS * word) & low for word in range(count)] for mask in masks]
-    return np.array(listed, dtype=np.uint64).reshape(len(masks), count)
+    words = [[mask >> (_WORD_BITS * word) & low for word in range(count)] for mask in masks]
+    return np.array(words, dtype=np.uint64).reshape(len(masks), count)
 
 
-# Walkers over the lattice of column sets. They decide what to ask; somebody else counts.
+# Walks over the lattice of column sets. They choose the sets to decide; the caller counts.
 #
-# The property must be inherited by every superset ("breaks k-anonymity", "identifies"). `Decide` answers for several
-# sets at once, or raises `BudgetSpent`; `Stop` says whether the time budget is used up. Whatever a walker returns when
-# the budget ends, or when somebody stops it, is proven: its minimal sets are minimal, its safe sets lack the property
-# (and may not be maximal yet).
+# The property must be inherited by every superset ("breaks k-anonymity", "identifies"). `Decide` decides several sets
+# at once, or raises `BudgetSpent`; `Stop` is True when the time budget is used up. What a walk returns when the budget
+# ends, or when the user stops it, is proven: its minimal sets are minimal, its safe sets lack the property (and may not
+# be maximal yet).
 
 Decide = Callable[[Sequence[int]], list[bool]]
-Expect = Callable[[Sequence[int]], None]
-Tell = Callable[[int, int], None]
-"""Called with the number of sets decided and the size of the border known so far."""
+Prepare = Callable[[Sequence[int]], None]
+ReportProgress = Callable[[int, int], None]
+"""Called with the number of sets decided so far and the size of their border."""
 
 _BATCH = 20
 _CHAINS = 8
 _ROUND = 400
 
 
-def unprepared(masks: Sequence[int]) -> None:
-    """A level that nobody prepares for."""
+def skip_preparation(masks: Sequence[int]) -> None:
+    """Ignore the sets of a level, for callers that prepare nothing."""
 
 
-def silent(decided: int, border: int) -> None:
-    """Progress that nobody watches."""
+def ignore_progress(decided: int, border: int) -> None:
+    """Ignore progress, for callers that show none."""
 
 
-def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | None:
-    """One minimal set inside the start set: drop columns as long as the property stays (Yuan, section 5.1).
+def find_minimal_set(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | None:
+    """Return a minimal set inside the start set: drop columns as long as the property stays (Yuan, section 5.1).
 
     The paper tries all subsets with one column less, the last column left out first, and starts again after each
     success. A column that could not be left out before cannot be left out later either, so one pass finds the same set.
 
     Args:
-        start: the columns to begin with, in the order that decides which are tried first (the last ones).
+        start: the columns to begin with; the last ones are dropped first.
 
     Returns:
         The minimal set, or None when the start set itself lacks the property.
 
     Raises:
-        BudgetSpent: before the set was minimal.
+        BudgetSpent: the budget ended before the set was minimal.
     """
     current = mask_of(start)
     if stop():
@@ -243,19 +247,19 @@ def greedy(start: Sequence[int], decide: Decide, stop: Stop = never) -> int | No
 
 
 class _Walk:
-    """A `Decide` that asks only what follows from nothing that was decided: the border of decided sets is kept.
+    """A `Decide` that passes on only the sets that do not follow from the border of the decided ones.
 
     Args:
-        seed: of the orders in which sets are widened.
+        seed: of the random orders in which sets are widened.
     """
 
     def __init__(self, width: int, decide: Decide, stop: Stop, seed: int) -> None:
         self.everything = (1 << width) - 1
         self.positive: list[int] = []
-        """Sets known to have the property; minimal among the known ones."""
+        """Decided sets with the property, the minimal ones."""
         self.negative: list[int] = []
-        """Sets known to lack it; maximal among the known ones."""
-        self.asked = 0
+        """Decided sets without the property, the maximal ones."""
+        self.decided_count = 0
         self.stop = stop
         self._decide = decide
         self._generator = random.Random(seed)
@@ -263,19 +267,19 @@ class _Walk:
     def __call__(self, masks: Sequence[int]) -> list[bool]:
         unknown = [mask for mask in dict.fromkeys(masks) if self.lookup(mask) is None]
         if unknown:
-            self.asked += len(unknown)
+            self.decided_count += len(unknown)
             for mask, answer in zip(unknown, self._decide(unknown), strict=True):
                 self._add(mask, answer)
         return [bool(self.lookup(mask)) for mask in masks]
 
     def lookup(self, mask: int) -> bool | None:
-        """True or False where the border decides, None where it does not."""
+        """Return whether a set has the property; None if the border does not decide it."""
         if any(small & mask == small for small in self.positive):
             return True
         return False if any(mask & large == mask for large in self.negative) else None
 
     def _add(self, mask: int, has_property: bool) -> None:
-        if self.lookup(mask) is not None:  # by another one that was asked together with it
+        if self.lookup(mask) is not None:  # decided by another set of the same batch
             return
         if has_property:
             self.positive = [*(small for small in self.positive if mask & small != mask), mask]
@@ -283,11 +287,11 @@ class _Walk:
             self.negative = [*(large for large in self.negative if large & mask != large), mask]
 
     def edges(self) -> list[int]:
-        """What every set with the property must hit, as far as it is known."""
+        """Return the edges that every set with the property must hit, as far as the border shows them."""
         return [self.everything & ~negative for negative in self.negative]
 
     def widen(self, masks: Sequence[int]) -> None:
-        """Widen sets without the property until no column can be added; all of them ask together."""
+        """Widen sets without the property until no column can be added, all of them in the same batches."""
         chains = []
         for mask in masks:
             rest = bits(self.everything & ~mask)
@@ -299,14 +303,14 @@ class _Walk:
             chains = [(mask, rest) for mask, rest in chains if rest]
             wider = [mask | 1 << rest.pop() for mask, rest in chains]
             answers = zip(chains, wider, self(wider), strict=True)
-            chains = [(mask if has_property else more, rest) for (mask, rest), more, has_property in answers]
+            chains = [(mask if has_property else wider_set, rest) for (mask, rest), wider_set, has_property in answers]
 
     def proven(self, max_size: int | None) -> list[int]:
-        """The sets with the property whose subsets with one column less are all known to lack it."""
+        """Return the sets with the property whose subsets with one column less all lack it."""
         small = [mask for mask in self.positive if max_size is None or mask.bit_count() <= max_size]
-        return [mask for mask in small if all(self.lookup(smaller) is False for smaller in without_one(mask))]
+        return [mask for mask in small if all(self.lookup(smaller) is False for smaller in drop_each_column(mask))]
 
-    def found(
+    def outcome(
         self,
         minimal: Iterable[int],
         complete: bool,
@@ -314,136 +318,156 @@ class _Walk:
         open_sets: int = 0,
         why: BaseException | None = None,
     ) -> FoundSets:
-        """What the walk came to; `why` it was stopped."""
+        """Return the outcome of the walk; `why` is the exception that stopped it."""
         stopped = why is not None and by_hand(why)
-        safe = ordered(self.negative)
-        return FoundSets(ordered(minimal), safe, complete, self.asked, decided_size, open_sets, stopped)
+        safe = sort_masks(self.negative)
+        return FoundSets(sort_masks(minimal), safe, complete, self.decided_count, decided_size, open_sets, stopped)
 
 
-def greedy_restarts(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> FoundSets:
-    """The greedy walk from the given order and from random orders; deterministic for a seed.
+def search_greedily(columns: Sequence[int], restarts: int, seed: int, decide: Decide, stop: Stop = never) -> FoundSets:
+    """Walk greedily from this order of columns and from random orders; deterministic for a seed.
 
     `complete` is never claimed: greedy finds some minimal sets, not all.
     """
     generator = random.Random(seed)
-    found: set[int] = set()
+    minimal: set[int] = set()
     walk = _Walk(len(columns), decide, stop, seed)
     order = list(columns)
     for _ in range(restarts + 1):
         try:
-            one = greedy(order, walk, stop)
+            minimal_set = find_minimal_set(order, walk, stop)
         except STOPPED as why:
-            return walk.found(found, False, None, 1, why)
-        if one is None:
-            return walk.found((), True)
-        found.add(one)
+            return walk.outcome(minimal, False, None, 1, why)
+        if minimal_set is None:
+            return walk.outcome((), True)
+        minimal.add(minimal_set)
         generator.shuffle(order)
-    return walk.found(found, found == {0})
+    return walk.outcome(minimal, minimal == {0})
 
 
-def all_by_levels(
-    width: int, max_size: int, decide: Decide, stop: Stop = never, tell: Tell = silent, *, expect: Expect = unprepared
+def search_levels(
+    width: int,
+    max_size: int,
+    decide: Decide,
+    stop: Stop = never,
+    report: ReportProgress = ignore_progress,
+    *,
+    prepare: Prepare = skip_preparation,
 ) -> FoundSets:
-    """All minimal sets of at most `max_size` columns, level by level; `expect` is told each level before it is decided.
+    """Find all minimal sets of at most `max_size` columns, level by level.
 
-    A set is asked about only when all its subsets with one column less lack the property; so what has it is minimal.
+    A set is decided only if all its subsets with one column less lack the property, so each set that has it is minimal.
+    `prepare` is called with each level before its sets are decided.
     """
     minimal: list[int] = []
     safe: list[int] = []
     lacking: list[int] = []
-    level, asked, complete = [0], 0, True
+    level, decided, complete = [0], 0, True
     size = waiting = 0
     try:
         for size in range(min(max_size, width) + 1):
             lacking, waiting = [], len(level)
-            expect(level)
+            prepare(level)
             for begin in range(0, len(level), _BATCH):
                 batch = level[begin : begin + _BATCH]
                 if stop():
                     raise BudgetSpent
                 answers = decide(batch)
-                asked += len(batch)
+                decided += len(batch)
                 waiting -= len(batch)
                 for mask, has_property in zip(batch, answers, strict=True):
                     (minimal if has_property else lacking).append(mask)
-                tell(asked, len(minimal) + len(lacking))
-            safe = _uncovered(safe, lacking) + lacking
+                report(decided, len(minimal) + len(lacking))
+            safe = _drop_covered(safe, lacking) + lacking
             if size < min(max_size, width):
-                level, complete = _next_level(lacking, width, stop)
+                level, complete = _make_next_level(lacking, width, stop)
             if not complete:
-                return FoundSets(ordered(minimal), ordered(safe), False, asked, size, max(1, len(level)))
+                return FoundSets(sort_masks(minimal), sort_masks(safe), False, decided, size, max(1, len(level)))
     except STOPPED as why:
-        safe = _uncovered(safe, lacking) + lacking
-        return FoundSets(ordered(minimal), ordered(safe), False, asked, size - 1, max(1, waiting), by_hand(why))
-    return FoundSets(ordered(minimal), ordered(safe), True, asked, min(max_size, width))
+        safe = _drop_covered(safe, lacking) + lacking
+        return FoundSets(sort_masks(minimal), sort_masks(safe), False, decided, size - 1, max(1, waiting), by_hand(why))
+    return FoundSets(sort_masks(minimal), sort_masks(safe), True, decided, min(max_size, width))
 
 
-def _uncovered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
-    """The older safe sets that no newer one contains; all newer ones are one column larger than the last older ones."""
-    covered = {smaller for mask in newer for smaller in without_one(mask)}
+def _drop_covered(older: Sequence[int], newer: Sequence[int]) -> list[int]:
+    """Return the older safe sets that no newer one contains. The newer ones have one column more."""
+    covered = {smaller for mask in newer for smaller in drop_each_column(mask)}
     return [mask for mask in older if mask not in covered]
 
 
-def _next_level(safe: Sequence[int], width: int, stop: Stop) -> tuple[list[int], bool]:
-    """Sets of one column more, all of whose subsets with one column less are safe; False when the budget ended."""
-    known = set(safe)
+def _make_next_level(safe: Sequence[int], width: int, stop: Stop) -> tuple[list[int], bool]:
+    """Return the next level: sets all of whose subsets with one column less are safe; and False if the budget ended."""
+    safe_sets = set(safe)
     wider_sets: list[int] = []
     for number, mask in enumerate(safe, 1):
         if number % NODES == 0 and stop():
             return wider_sets, False
         for column in range(mask.bit_length(), width):
             wider = mask | 1 << column
-            if all(smaller in known for smaller in without_one(wider)):
+            if all(smaller in safe_sets for smaller in drop_each_column(wider)):
                 wider_sets.append(wider)
     return wider_sets, True
 
 
-def all_by_border(
-    width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
+def search_border(
+    width: int,
+    max_size: int | None,
+    decide: Decide,
+    stop: Stop = never,
+    report: ReportProgress = ignore_progress,
+    *,
+    seed: int = 0,
 ) -> FoundSets:
-    """All minimal sets by advancing the border from both sides, for sets too wide to walk level by level.
+    """Find all minimal sets by advancing the border from both sides, for tables too wide to walk level by level.
 
     Every minimal set hits the complement of every set that lacks the property (Mannila and Toivonen's dualization). The
-    minimal hitting sets of the complements known so far are asked about: those that have the property are minimal and
-    proven; the others are widened until they are maximal, and join the known ones. Nothing is left when all have it.
+    minimal hitting sets of the complements found so far are decided: those that have the property are minimal and
+    proven; the others are widened until they are maximal, which gives new complements. The search ends when all
+    hitting sets have the property.
     """
     walk = _Walk(width, decide, stop, seed)
-    fresh: list[int] = []
+    candidates: list[int] = []
     try:
         while True:
-            known = set(walk.positive)
+            positive = set(walk.positive)
             hitting = minimal_hitting_sets(walk.edges(), max_size, stop=stop)
-            fresh = list(islice((mask for mask in hitting if mask not in known), _ROUND))
-            if not fresh:
-                return walk.found(walk.proven(max_size), True, max_size)
-            _advance(fresh, walk, tell)
+            candidates = list(islice((mask for mask in hitting if mask not in positive), _ROUND))
+            if not candidates:
+                return walk.outcome(walk.proven(max_size), True, max_size)
+            _decide_candidates(candidates, walk, report)
     except STOPPED as why:
-        waiting = sum(walk.lookup(mask) is None for mask in fresh)
-        return walk.found(walk.proven(max_size), False, None, max(1, waiting), why)
+        waiting = sum(walk.lookup(mask) is None for mask in candidates)
+        return walk.outcome(walk.proven(max_size), False, None, max(1, waiting), why)
 
 
-def _advance(fresh: Sequence[int], walk: _Walk, tell: Tell) -> None:
-    """Ask about candidates until some lack the property; these are widened."""
-    for begin in range(0, len(fresh), _BATCH):
+def _decide_candidates(candidates: Sequence[int], walk: _Walk, report: ReportProgress) -> None:
+    """Decide candidates until some lack the property; these are widened."""
+    for begin in range(0, len(candidates), _BATCH):
         if walk.stop():
             raise BudgetSpent
-        candidates = fresh[begin : begin + _BATCH]
-        lacking = [mask for mask, has in zip(candidates, walk(candidates), strict=True) if not has]
+        batch = candidates[begin : begin + _BATCH]
+        lacking = [mask for mask, has in zip(batch, walk(batch), strict=True) if not has]
         if lacking:
             walk.widen(lacking[:_CHAINS])
-        tell(walk.asked, len(walk.positive) + len(walk.negative))
+        report(walk.decided_count, len(walk.positive) + len(walk.negative))
         if lacking:
             return
 
 
-def minimum(
-    width: int, max_size: int | None, decide: Decide, stop: Stop = never, tell: Tell = silent, *, seed: int = 0
+def search_minimum(
+    width: int,
+    max_size: int | None,
+    decide: Decide,
+    stop: Stop = never,
+    report: ReportProgress = ignore_progress,
+    *,
+    seed: int = 0,
 ) -> FoundSets:
-    """A smallest set, proven: implicit hitting sets (Moreno-Centeno and Karp, *Operations Research* 2013).
+    """Find a smallest set, with proof, by implicit hitting sets (Moreno-Centeno and Karp, *Operations Research* 2013).
 
-    A smallest set that hits all known complements is a lower bound. When it has the property it is the minimum;
+    A smallest set that hits all complements found so far is a lower bound. If it has the property it is the minimum;
     else it is widened to a maximal set without the property, which gives a new complement. `decided_size` is the
-    proven bound: no set of at most so many columns has the property (other than the minimum itself).
+    proven bound: no set up to this size has the property (other than the minimum itself).
     """
     walk = _Walk(width, decide, stop, seed)
     proven = -1
@@ -451,21 +475,21 @@ def minimum(
         while True:
             candidate = minimum_hitting_set(walk.edges(), stop)
             if candidate is None:
-                return walk.found((), True, width)
+                return walk.outcome((), True, width)
             proven = max(proven, candidate.bit_count() - 1)
             if max_size is not None and proven >= max_size:
-                return walk.found((), True, max_size)
+                return walk.outcome((), True, max_size)
             if stop():
                 raise BudgetSpent
             if walk([candidate])[0]:
-                return walk.found((candidate,), True, proven)
+                return walk.outcome((candidate,), True, proven)
             walk.widen([candidate] * _CHAINS)
-            tell(walk.asked, len(walk.positive) + len(walk.negative))
+            report(walk.decided_count, len(walk.positive) + len(walk.negative))
     except STOPPED as why:
-        return walk.found((), False, proven, 1, why)
+        return walk.outcome((), False, proven, 1, why)
 
 
-# All minimal identifying sets: agree sets above a few small keys prove or refute many candidates at once.
+# All minimal identifying sets: the agree sets above a few small keys prove or refute many candidates at once.
 #
 # A set identifies unless two different rows agree on it, so the candidates are the minimal hitting sets of the
 # complements of the agree sets read so far. Once *all* agree sets above a key P have been read (one self-join on P),
@@ -476,22 +500,23 @@ _PAIRS = 2_000_000
 _KEY_COLUMNS = 12
 _KEY_SIZE = 5
 _ROWS_A_PAIR = 4
-"""A self-join costs about as much for so many rows as for one pair that it finds."""
+"""Rows that cost a self-join about as much as one pair that it finds."""
 _CANDIDATES = 5000
-_FEW = 500
-"""So few open candidates are found again after every key; for more of them several keys are read first."""
+_FEW_CANDIDATES = 500
+"""Up to this number, candidates are enumerated again after every key; with more, several keys are read first."""
 _KEYS_A_ROUND = 4
-_AT_ONCE = 256
+_COMPARED_AT_ONCE = 256
 """Candidates that are compared with all keys at once."""
 
 
-def identifying_sets(
-    counter: SetCounter, max_size: int | None, stop: Stop = never, tell: Tell = silent
+def find_identifying_sets(
+    counter: SetCounter, max_size: int | None, stop: Stop = never, report: ReportProgress = ignore_progress
 ) -> tuple[FoundSets, int]:
-    """All minimal identifying sets up to a size, and how many agree sets were read.
+    """Find all minimal identifying sets up to a size.
 
     Returns:
-        The sets with the maximal agree sets as their proof; when the budget ends first, the sets proven so far.
+        The sets, with the maximal agree sets as their proof, and the number of agree sets read. When the budget ends,
+        the sets proven so far.
     """
     width = len(counter.coded.missing)
     agree = AgreeSets(counter, width)
@@ -499,20 +524,22 @@ def identifying_sets(
         try:
             if stop():
                 raise BudgetSpent
-            agree.sample()
+            agree.read_sample()
             search = _CoverSearch(counter, agree, width, max_size, stop)
         except STOPPED as why:
-            return FoundSets((), ordered(agree.maximal()), False, 0, None, 1, by_hand(why)), agree.read
-        found = search.run(tell)
-        if found.minimal:
+            return FoundSets((), sort_masks(agree.maximal_sets()), False, 0, None, 1, by_hand(why)), agree.read
+        outcome = search.run(report)
+        if outcome.minimal:
             counter.figures([agree.everything])
-            counter.identifies_all(found.minimal, agree.everything)
-        return found, agree.read
+            counter.copy_figures(outcome.minimal, agree.everything)
+        return outcome, agree.read
     finally:
         agree.close()
 
 
 class _CoverSearch:
+    """A search for candidates and for the keys that prove them."""
+
     def __init__(self, counter: SetCounter, agree: AgreeSets, width: int, max_size: int | None, stop: Stop) -> None:
         self.agree = agree
         self.width = width
@@ -523,13 +550,13 @@ class _CoverSearch:
         """Keys above which all pairs were read."""
         single = [figures.pairs or 0 for figures in counter.figures([1 << column for column in range(width)])]
         selective = sorted(range(width), key=single.__getitem__)[:_KEY_COLUMNS]
-        self.keys = [mask_of(some) for size in range(1, _KEY_SIZE + 1) for some in combinations(selective, size)]
-        self.words = as_words(self.keys, width)
-        self.pairs = np.array([_if_independent(key, single, self.rows) for key in self.keys])
-        """Of each key the pairs of rows that agree on it, estimated or counted."""
+        self.keys = [mask_of(columns) for size in range(1, _KEY_SIZE + 1) for columns in combinations(selective, size)]
+        self.words = pack_words(self.keys, width)
+        self.pairs = np.array([_estimate_pairs(key, single, self.rows) for key in self.keys])
+        """For each key the number of pairs of rows that agree on it, estimated or counted."""
         self.decided = 0
 
-    def run(self, tell: Tell) -> FoundSets:
+    def run(self, report: ReportProgress) -> FoundSets:
         """Read agree sets until every candidate contains a key that is read."""
         proven: list[int] = []
         waiting: list[int] = []
@@ -539,83 +566,92 @@ class _CoverSearch:
                 proven = [mask for mask in candidates if self._is_proven(mask)]
                 waiting = [mask for mask in candidates if not self._is_proven(mask)]
                 self.decided += len(candidates)
-                safe = self.agree.maximal()
-                tell(len(candidates), len(proven) + len(safe))
+                safe = self.agree.maximal_sets()
+                report(len(candidates), len(proven) + len(safe))
                 if not waiting and exhausted:
-                    return FoundSets(ordered(proven), ordered(safe), True, self.decided, self.max_size)
+                    return FoundSets(sort_masks(proven), sort_masks(safe), True, self.decided, self.max_size)
                 if self.stop():
                     raise BudgetSpent
                 self._read_above(waiting or candidates)
-        except STOPPED as why:  # nothing waits where candidates were not enumerated any more
-            safe, left = self.agree.maximal(), max(1, len(waiting))
-            return FoundSets(ordered(proven), ordered(safe), False, self.decided, None, left, by_hand(why))
+        except STOPPED as why:  # waiting is empty if the last candidates were not enumerated
+            safe, left = self.agree.maximal_sets(), max(1, len(waiting))
+            return FoundSets(sort_masks(proven), sort_masks(safe), False, self.decided, None, left, by_hand(why))
 
     def _candidates(self) -> tuple[list[int], bool]:
-        """Hitting sets of the complements; at most a round's worth as long as some of them are open."""
-        found: list[int] = []
+        """Return the minimal hitting sets of the complements, and whether these are all.
+
+        As long as some are not proven, at most `_CANDIDATES` are enumerated.
+        """
+        candidates: list[int] = []
         is_open = False
-        edges = [self.agree.everything & ~safe for safe in self.agree.maximal()]
+        edges = [self.agree.everything & ~safe for safe in self.agree.maximal_sets()]
         try:
             for mask in minimal_hitting_sets(edges, self.max_size, are_minimal=True, stop=self.stop):
-                found.append(mask)
+                candidates.append(mask)
                 is_open = is_open or not self._is_proven(mask)
-                if is_open and len(found) >= _CANDIDATES:
-                    return found, False
+                if is_open and len(candidates) >= _CANDIDATES:
+                    return candidates, False
         except BudgetSpent:
-            return found, False
-        return found, True
+            return candidates, False
+        return candidates, True
 
     def _is_proven(self, mask: int) -> bool:
         return any(key & mask == key for key in self.read)
 
     def _read_above(self, waiting: list[int]) -> None:
         """Read all agree sets above keys that lie in many waiting candidates."""
-        left = as_words(waiting, self.width)
-        for _ in range(1 if len(waiting) <= _FEW else _KEYS_A_ROUND):
+        uncovered = pack_words(waiting, self.width)
+        for _ in range(1 if len(waiting) <= _FEW_CANDIDATES else _KEYS_A_ROUND):
             if self.stop():
                 return
-            key, words = self._best_key(left)
+            key, words = self._best_key(uncovered)
             if not key:
-                key, words = waiting[0], as_words(waiting[:1], self.width)[0]
-            if not self._read_key(key, wanted=key in waiting):
+                key, words = waiting[0], pack_words(waiting[:1], self.width)[0]
+            if not self._read_key(key, is_candidate=key in waiting):
                 continue
-            left = left[((left & words) != words).any(axis=1)]
-            if not len(left):
+            uncovered = uncovered[((uncovered & words) != words).any(axis=1)]
+            if not len(uncovered):
                 return
 
-    def _read_key(self, key: int, *, wanted: bool) -> bool:
-        """Read the pairs that agree on a key, or some of them where there are too many and the key is `wanted`; else it
-        is left with what was counted."""
-        pairs = self.agree.count(key) if key else 0
+    def _read_key(self, key: int, *, is_candidate: bool) -> bool:
+        """Read the pairs that agree on a key; False if there are too many of them.
+
+        If the key is itself a candidate, a part of too many pairs is read, which may refute it.
+        """
+        pairs = self.agree.count_pairs(key) if key else 0
         if not key or pairs > _PAIRS:  # rows that are equal everywhere may be among them
-            self.agree.settle()
-            pairs = self.agree.count(key)
+            self.agree.deduplicate()
+            pairs = self.agree.count_pairs(key)
         if key in self.keys:
             self.pairs[self.keys.index(key)] = pairs
         stride = max(1, -(-pairs // _PAIRS))
-        if stride > 1 and not wanted:
+        if stride > 1 and not is_candidate:
             return False  # correlated columns
-        if stride > 1 and self.agree.above(key, stride):
+        if stride > 1 and self.agree.read_pairs(key, stride):
             return True
-        self.agree.above(key)
+        self.agree.read_pairs(key)
         self.read.append(key)
         return True
 
     def _best_key(self, waiting: Words) -> tuple[int, Words]:
-        """The key that lies in most candidates for the work it makes; 0 when none is cheap enough."""
+        """Return the key that lies in most candidates for its cost, 0 if none is cheap enough; and its words."""
         covered = np.zeros(len(self.keys), dtype=np.int64)
-        for begin in range(0, len(waiting), _AT_ONCE):
-            some = waiting[begin : begin + _AT_ONCE, None, :]
-            covered += ((some & self.words) == self.words).all(axis=2).sum(axis=0)
+        for begin in range(0, len(waiting), _COMPARED_AT_ONCE):
+            batch = waiting[begin : begin + _COMPARED_AT_ONCE, None, :]
+            covered += ((batch & self.words) == self.words).all(axis=2).sum(axis=0)
         score = np.where(self.pairs <= _PAIRS, covered / (self.rows / _ROWS_A_PAIR + self.pairs + 1), 0.0)
         best = int(score.argmax()) if len(score) else 0
         return (self.keys[best], self.words[best]) if len(score) and score[best] > 0 else (0, waiting[0])
 
 
-def _if_independent(key: int, single: list[int], rows: int) -> float:
-    """Pairs of rows equal on a key if columns were independent; `single` are the ordered pairs of each column."""
-    every = max(1.0, float(rows) * (rows - 1))
-    share = every
+def _estimate_pairs(key: int, single: list[int], rows: int) -> float:
+    """Estimate the pairs of rows that agree on a key, as if columns were independent.
+
+    Args:
+        single: ordered pairs of rows that agree, for each column.
+    """
+    all_pairs = max(1.0, float(rows) * (rows - 1))
+    share = all_pairs
     for column in bits(key):
-        share *= single[column] / every
+        share *= single[column] / all_pairs
     return share / 2

@@ -13,22 +13,22 @@ from sqlaudit.base.frozen import dataclass
 
 
 def bits(mask: int) -> list[int]:
-    """The positions of the bits that are set, ascending.
+    """Return the positions of the bits that are set, ascending.
 
     Example:
         >>> bits(0b1011)
         [0, 1, 3]
     """
-    out = []
+    positions = []
     while mask:
         low = mask & -mask
-        out.append(low.bit_length() - 1)
+        positions.append(low.bit_length() - 1)
         mask ^= low
-    return out
+    return positions
 
 
 def mask_of(positions: Iterable[int]) -> int:
-    """The set of the given columns.
+    """Return the set of columns at these positions.
 
     Example:
         >>> mask_of([0, 1, 3])
@@ -37,20 +37,20 @@ def mask_of(positions: Iterable[int]) -> int:
     return sum(1 << position for position in set(positions))
 
 
-def without_one(mask: int) -> Iterator[int]:
-    """All subsets with one column less."""
+def drop_each_column(mask: int) -> Iterator[int]:
+    """Return all subsets with one column less."""
     return (mask ^ 1 << position for position in bits(mask))
 
 
 def subsets_up_to(columns: int, size: int) -> Iterator[int]:
-    """All sets of at most `size` columns, small sets first."""
+    """Yield all sets of at most `size` columns, small sets first."""
     for members in range(min(size, columns) + 1):
-        for chosen in combinations(range(columns), members):
-            yield mask_of(chosen)
+        for positions in combinations(range(columns), members):
+            yield mask_of(positions)
 
 
 def count_subsets(columns: int, size: int | None) -> int:
-    """How many sets of at most `size` columns there are (None = of any size).
+    """Return the number of sets of at most `size` columns (None = of any size).
 
     Example:
         >>> count_subsets(20, 4)
@@ -61,37 +61,37 @@ def count_subsets(columns: int, size: int | None) -> int:
     return sum(comb(columns, members) for members in range(size + 1))
 
 
-def minimal_only(masks: Iterable[int]) -> list[int]:
-    """The sets that contain no other one, small sets first.
+def keep_minimal(masks: Iterable[int]) -> list[int]:
+    """Return the sets that contain no other set, small sets first.
 
     Example:
-        >>> minimal_only([0b110, 0b010, 0b101])
+        >>> keep_minimal([0b110, 0b010, 0b101])
         [2, 5]
     """
-    kept: list[int] = []
+    minimal: list[int] = []
     for mask in sorted(set(masks), key=lambda m: (m.bit_count(), m)):
-        if not any(small & mask == small for small in kept):
-            kept.append(mask)
-    return kept
+        if not any(small & mask == small for small in minimal):
+            minimal.append(mask)
+    return minimal
 
 
-def names(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
-    """The names of a set's columns, in the table's order."""
+def column_names(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a set's columns, in the table's order."""
     return tuple(columns[position] for position in bits(mask))
 
 
 @dataclass(frozen=True)
 class FoundSets:
-    """What a walker found.
+    """The outcome of a walk over column sets.
 
     Args:
         minimal: the minimal sets, each proven (all its subsets lack the property).
         maximal_safe: maximal sets without the property, the proof that nothing is missing when `complete`.
         complete: whether every minimal set (up to the size limit) is in `minimal`.
-        decided_size: every set of at most so many columns is decided; None when sizes were not walked in order.
-        open_sets: sets that still have to be decided before anything more can be said; 0 when complete.
-        decided: how many sets were asked about.
-        by_hand: whether somebody stopped the walk.
+        decided_size: the size up to which every set is decided; None when sizes were not walked in order.
+        open_sets: sets that have to be decided before more is proven; 0 when complete.
+        decided: number of sets that were decided.
+        by_hand: whether the user stopped the walk.
     """
 
     minimal: tuple[int, ...]
@@ -103,8 +103,8 @@ class FoundSets:
     by_hand: bool = False
 
 
-def ordered(masks: Iterable[int]) -> tuple[int, ...]:
-    """Small sets first, then by their columns' positions."""
+def sort_masks(masks: Iterable[int]) -> tuple[int, ...]:
+    """Return the different sets, small sets first, then by the positions of their columns."""
     return tuple(sorted(set(masks), key=lambda mask: (mask.bit_count(), bits(mask))))
 
 
@@ -115,28 +115,28 @@ def ordered(masks: Iterable[int]) -> tuple[int, ...]:
 # algorithms for dualizing large-scale hypergraphs*, Discrete Applied Mathematics 170, 2014) on bit sets of edges.
 
 _SCANNED_EDGES = 24
-"""How many unhit edges are looked at to find a narrow one; a full scan costs more than it saves."""
+"""Unhit edges that are scanned for a narrow one; a full scan costs more than it saves."""
 
 
 def minimal_hitting_sets(
     edges: Iterable[int], max_size: int | None = None, *, are_minimal: bool = False, stop: Stop = never
 ) -> Iterator[int]:
-    """All inclusion-minimal sets that meet every edge, each once, as far as they have at most `max_size` elements.
+    """Yield each inclusion-minimal set that meets every edge and has at most `max_size` elements.
 
     Args:
-        edges: sets as masks. No edge at all: the empty set is the answer. An empty edge: there is none.
-        max_size: the largest size wanted; None = any.
-        are_minimal: the caller promises that no edge contains another one.
-        stop: asked every `NODES` nodes.
+        edges: sets as masks. Without edges, the empty set is the answer. With an empty edge, there is none.
+        max_size: the largest size of a set; None = any.
+        are_minimal: whether the caller knows that no edge contains another one.
+        stop: called every `NODES` nodes.
 
     Raises:
-        BudgetSpent: `stop` said so; what was yielded before is right.
+        BudgetSpent: `stop` returned True; the sets yielded before are right.
 
     Example:
         >>> sorted(minimal_hitting_sets([0b011, 0b110]))
         [2, 5]
     """
-    minimal = sorted(edges, key=int.bit_count) if are_minimal else minimal_only(edges)
+    minimal = sorted(edges, key=int.bit_count) if are_minimal else keep_minimal(edges)
     if minimal and minimal[0] == 0:
         return
     limit = len(minimal) if max_size is None else max_size
@@ -149,36 +149,36 @@ def minimal_hitting_sets(
     nodes = 0
     while stack:
         nodes += 1
-        _look(nodes, stop)
+        _check_budget(nodes, stop)
         chosen, critical, open_edges, allowed = stack.pop()
         if not open_edges:
             yield chosen
             continue
-        room = limit - len(critical)
-        if room <= 0:
+        size_left = limit - len(critical)
+        if size_left <= 0:
             continue
-        branch = _narrow_edge(minimal, open_edges, allowed)
+        branch = _pick_narrow_edge(minimal, open_edges, allowed)
         allowed &= ~branch
         for vertex in bits(branch):
             hit = member[vertex]
-            if room == 1 and open_edges & ~hit:
+            if size_left == 1 and open_edges & ~hit:
                 # no size left for what this vertex leaves open; later siblings may still use it as a member
                 if all(edge & ~hit for edge in critical):
                     allowed |= 1 << vertex
                 continue
-            narrowed = tuple(edge & ~hit for edge in critical)
-            if all(narrowed):
-                stack.append((chosen | 1 << vertex, (*narrowed, open_edges & hit), open_edges & ~hit, allowed))
+            still_critical = tuple(edge & ~hit for edge in critical)
+            if all(still_critical):
+                stack.append((chosen | 1 << vertex, (*still_critical, open_edges & hit), open_edges & ~hit, allowed))
                 allowed |= 1 << vertex
 
 
-def _look(nodes: int, stop: Stop) -> None:
+def _check_budget(nodes: int, stop: Stop) -> None:
     if nodes % NODES == 0 and stop():
         raise BudgetSpent
 
 
-def _narrow_edge(edges: Sequence[int], open_edges: int, allowed: int) -> int:
-    """The allowed part of an open edge, as small as a short look finds it."""
+def _pick_narrow_edge(edges: Sequence[int], open_edges: int, allowed: int) -> int:
+    """Return the allowed part of an open edge, the smallest among the first `_SCANNED_EDGES`."""
     best, size = 0, -1
     for _ in range(_SCANNED_EDGES):
         if not open_edges:
@@ -195,56 +195,60 @@ def _narrow_edge(edges: Sequence[int], open_edges: int, allowed: int) -> int:
 
 
 def minimum_hitting_set(edges: Iterable[int], stop: Stop = never) -> int | None:
-    """A smallest set that meets every edge, by branch and bound; None when an edge is empty.
+    """Return a smallest set that meets every edge, by branch and bound; None if an edge is empty.
 
-    The bound: edges without a common element each need an element of their own. `stop` is asked every `NODES` nodes.
+    The bound: of pairwise disjoint edges, each needs another element. `stop` is called every `NODES` nodes.
 
     Raises:
-        BudgetSpent: `stop` said so.
+        BudgetSpent: `stop` returned True.
 
     Example:
         >>> minimum_hitting_set([0b011, 0b110])
         2
     """
-    minimal = minimal_only(edges)
+    minimal = keep_minimal(edges)
     if minimal and minimal[0] == 0:
         return None
-    best = _greedy(minimal)
+    best = _hit_greedily(minimal)
     stack = [(0, minimal, 0)]
     nodes = 0
     while stack:
         nodes += 1
-        _look(nodes, stop)
-        chosen, left, excluded = stack.pop()
-        if not left:
+        _check_budget(nodes, stop)
+        chosen, remaining, excluded = stack.pop()
+        if not remaining:
             if chosen.bit_count() < best.bit_count():
                 best = chosen
             continue
-        if chosen.bit_count() + _disjoint(left, excluded) >= best.bit_count():
+        if chosen.bit_count() + _count_disjoint(remaining, excluded) >= best.bit_count():
             continue
-        edge = min((e & ~excluded for e in left), key=int.bit_count)
-        for vertex in sorted(bits(edge), key=lambda vertex: (-sum(e >> vertex & 1 for e in left), vertex)):
+        edge = min((e & ~excluded for e in remaining), key=int.bit_count)
+        for vertex in sorted(bits(edge), key=lambda vertex: (-sum(e >> vertex & 1 for e in remaining), vertex)):
             bit = 1 << vertex
-            stack.append((chosen | bit, [e for e in left if not e & bit], excluded))
+            stack.append((chosen | bit, [e for e in remaining if not e & bit], excluded))
             excluded |= bit
     return best
 
 
-def _greedy(edges: Sequence[int]) -> int:
-    chosen, left = 0, list(edges)
-    while left:
+def _hit_greedily(edges: Sequence[int]) -> int:
+    """Return a set that meets every edge, by always adding the vertex of most unhit edges."""
+    chosen, remaining = 0, list(edges)
+    while remaining:
         degree: dict[int, int] = {}
-        for edge in left:
+        for edge in remaining:
             for vertex in bits(edge):
                 degree[vertex] = degree.get(vertex, 0) + 1
         bit = 1 << max(degree, key=lambda vertex: (degree[vertex], -vertex))
         chosen |= bit
-        left = [edge for edge in left if not edge & bit]
+        remaining = [edge for edge in remaining if not edge & bit]
     return chosen
 
 
-def _disjoint(edges: Sequence[int], excluded: int) -> int:
-    """A lower bound: how many pairwise disjoint edges a greedy pass finds (an edge without a vertex: no solution)."""
+def _count_disjoint(edges: Sequence[int], excluded: int) -> int:
+    """Return the number of pairwise disjoint edges that a greedy pass finds, a lower bound on a hitting set.
+
+    With an edge without an allowed vertex, there is no solution, and the bound is larger than any set.
+    """
     used = count = 0
     for edge in sorted((e & ~excluded for e in edges), key=int.bit_count):
         if not edge:

@@ -14,7 +14,7 @@ from sqlaudit.base.spec import Folding, NullPolicy, values_option
 
 
 class FindSets(StrEnum):
-    """Which sets are wanted: all minimal ones, one smallest, some minimal ones, or all sets by a figure."""
+    """The kind of search: all minimal sets, one smallest set, some minimal sets, or all sets ranked by a figure."""
 
     ALL = "all"
     MINIMUM = "minimum"
@@ -47,9 +47,9 @@ _WHO, _SETS, _FAR = "Columns", "Column sets", "Extent"
 
 
 def missing_values(section: str) -> Any:
-    """The option of how missing values are read where they are values like others."""
-    said = "Missing values are equal to each other, equal to nothing, or match anything."
-    return option(NullPolicy.EQUAL, choice(NullPolicy), said, section, shown="equal")
+    """Return the option on how missing values are read, for commands that treat them like other values."""
+    description = "Missing values are equal to each other, equal to nothing, or match anything."
+    return option(NullPolicy.EQUAL, choice(NullPolicy), description, section, shown="equal")
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,12 @@ class ColumnRequest:
             least 1 - delta each of them separates at least 1 - epsilon of all pairs of rows.
         ratio: which ratio; only with epsilon.
         max_size: the largest size of a set, None = any.
-        find: which sets are wanted. rank_by: the figure of a ranking.
+        find: the kind of search.
+        rank_by: the figure of a ranking.
         limit: the number of reported sets; all are counted.
         start: the columns a greedy walk starts from, in order; empty = all.
-        restarts: further greedy walks from random orders. seed: of random orders and samples.
+        restarts: further greedy walks from random orders.
+        seed: the seed of random orders and samples.
         nulls: how missing values are read.
         time_budget: seconds, None = no limit.
         effects: whether to count the effect of leaving out or coarsening each column.
@@ -166,7 +168,7 @@ class ColumnRequest:
             raise UsageError(f"{spelled('restarts')} applies to the greedy search: use {spelled('find', 'greedy')}.")
 
     def _refuse_unused(self) -> None:
-        """Refuse an option that the search does not use: its sets would be taken for what was asked."""
+        """Refuse an option that the search does not use: its sets would seem to follow the option."""
         identifying = spelled("identifying", True)
         for name in ("epsilon", "ratio"):
             if not self.identifying and getattr(self, name) != ColumnRequest.__dataclass_fields__[name].default:
@@ -179,12 +181,13 @@ class ColumnRequest:
             raise UsageError(f"{spelled('rank_by')} applies to a ranking: use {spelled('find', 'ranking')}.")
 
     def _check_sample(self) -> None:
-        needed = (
+        """Refuse a sample unless identifying sets of rows are searched, by separation."""
+        conditions = (
             (spelled("identifying", True), self.identifying),
             (spelled("epsilon"), bool(self.epsilon)),
             (spelled("ratio", "separation"), self.ratio is Ratio.SEPARATION),
         )
-        missing = [said for said, given in needed if not given]
+        missing = [name for name, is_set in conditions if not is_set]
         if missing:
             raise UsageError(
                 f"{spelled('delta')} also needs {' and '.join(missing)}: a sample bounds the share of row pairs that a "
@@ -196,7 +199,7 @@ class ColumnRequest:
             raise UsageError(f"A sample consists of rows: leave out {spelled('entity')} or {spelled('delta')}.")
 
     def size_limit(self, width: int) -> int | None:
-        """The size limit that applies; violating sets of any size are searched only with a large limit."""
+        """Return the size limit that applies, None for none. Violating sets have a limit unless a large one is set."""
         if self.max_size is not None:
             return min(self.max_size, width)
         bounded = self.find is FindSets.RANKING or (self.find is FindSets.ALL and not self.identifying)

@@ -1,4 +1,4 @@
-"""The search: columns are chosen and coded, a walker asks, the counter answers, the result is put together."""
+"""The search for column sets: choose and code the columns, walk the sets and count them, and build the result."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from sqlaudit.column_sets.counting import (
     code_names,
     count_rows,
     drop_codes,
-    on_target,
+    read_target,
 )
 from sqlaudit.column_sets.identify import (
     Decide,
-    Tell,
-    all_by_border,
-    all_by_levels,
-    greedy_restarts,
-    identifying_sets,
-    minimum,
-    silent,
+    ReportProgress,
+    find_identifying_sets,
+    ignore_progress,
+    search_border,
+    search_greedily,
+    search_levels,
+    search_minimum,
 )
 from sqlaudit.column_sets.masks import (
     FoundSets,
     bits,
+    column_names,
     count_subsets,
     mask_of,
     minimum_hitting_set,
-    names,
-    ordered,
+    sort_masks,
     subsets_up_to,
 )
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
@@ -60,70 +60,79 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import keep, workbench_of
 
-# What each column contributes: how often it is in a found set, and what leaving it out or coarsening it would save.
+# The contribution of each column: how often it is in a set found, and the effect of leaving it out or coarsening it.
 
 _MOST_COLUMNS = 25
-_FEW = 4
-"""So many columns are left out one by one; more of them together first."""
-_BANDED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Kind.TIME)
+_FEW_COLUMNS = 4
+"""Up to this number, columns are left out one by one; more of them are left out together first."""
+_BANDED_KINDS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Kind.TIME)
 
 
-def column_effects(result: ColumnSets, minimal: Sequence[int], search: SetSearch) -> ColumnSets:
-    """The result with its effects: for every column in a found set, reported or not, the most frequent ones first;
-    without shares where the search was stopped before they were counted."""
+def measure_effects(result: ColumnSets, minimal: Sequence[int], search: SetSearch) -> ColumnSets:
+    """Return the result with the effects of the columns that are in sets found, the most frequent columns first.
+
+    Effects that were not counted before the search stopped have no shares.
+
+    Args:
+        result: the result of the search.
+        minimal: all sets found, reported or not.
+        search: the search, with its counter.
+    """
     counter = search.counter
     times = Counter(position for mask in minimal for position in bits(mask))
-    told = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
-    uncounted = tuple(Effect(search.columns[position], times[position]) for position in told)
+    reported = sorted(times, key=lambda position: (-times[position], position))[:_MOST_COLUMNS]
+    frequencies = tuple(Effect(search.columns[position], times[position]) for position in reported)
     if counter.stop():
-        return replace(result, effects=uncounted)
+        return replace(result, effects=frequencies)
     effects: list[Effect] = []
     try:
-        top, at_risk = _at_risk_without(told, counter, search.everything)
-        for position, uncounted_one in zip(told, uncounted, strict=True):
+        top, at_risk = _count_risk_without(reported, counter, search.everything)
+        for position, frequency in zip(reported, frequencies, strict=True):
             share, without = _share(top.at_risk, counter.total), _share(at_risk[position], counter.total)
-            effect = replace(uncounted_one, at_risk=share, without=without)
-            effects.append(effect if counter.stop() else _coarsened(effect, position, search))
+            effect = replace(frequency, at_risk=share, without=without)
+            effects.append(effect if counter.stop() else _measure_coarsening(effect, position, search))
     except STOPPED as why:
-        return replace(result, effects=(*effects, *uncounted[len(effects) :]), _by_hand=by_hand(why))
-    return replace(result, effects=tuple(effects), whole=described(top, result.columns, counter, top))
+        return replace(result, effects=(*effects, *frequencies[len(effects) :]), _by_hand=by_hand(why))
+    return replace(result, effects=tuple(effects), whole=describe_set(top, result.columns, counter, top))
 
 
-def _at_risk_without(told: Sequence[int], counter: SetCounter, everything: int) -> tuple[Figures, dict[int, int]]:
-    """The figures of all columns, and for each of some columns the rows (persons) at risk without it.
+def _count_risk_without(columns: Sequence[int], counter: SetCounter, everything: int) -> tuple[Figures, dict[int, int]]:
+    """Return the figures of all columns together, and the rows (people) at risk without each of these columns.
 
-    A set puts nobody at risk whom all columns do not put at risk. So where a subset is known to put as many at risk as
-    all columns, every column outside it changes nothing, and columns are left out together as long as that holds.
+    A set puts only those at risk whom all columns put at risk. So where a subset puts as many at risk as all columns,
+    every column outside it changes nothing. Columns are left out together as long as that holds.
 
     Raises:
-        BudgetSpent: before all was counted.
+        BudgetSpent: the budget ended before all was counted.
     """
-    alone = [everything ^ 1 << column for column in told]
-    at_once = len(told) <= _FEW and everything not in counter.known
-    top = counter.figures([everything, *alone] if at_once else [everything])[0]
-    proofs = [mask for mask, figures in counter.known.items() if figures.at_risk == top.at_risk and mask != everything]
-    needed = [column for column in told if all(mask >> column & 1 for mask in proofs)]
-    at_risk = dict.fromkeys(told, top.at_risk)
-    groups = [[column] for column in needed] if counter.on_cluster else _parts(needed)
+    rest_sets = [everything ^ 1 << column for column in columns]
+    count_all_at_once = len(columns) <= _FEW_COLUMNS and everything not in counter.cache
+    top = counter.figures([everything, *rest_sets] if count_all_at_once else [everything])[0]
+    proofs = [mask for mask, figures in counter.cache.items() if figures.at_risk == top.at_risk and mask != everything]
+    needed = [column for column in columns if all(mask >> column & 1 for mask in proofs)]
+    at_risk = dict.fromkeys(columns, top.at_risk)
+    groups = [[column] for column in needed] if counter.on_cluster else _halve(needed)
     while groups:
-        counted = counter.figures([everything & ~mask_of(group) for group in groups])
-        falling = []
-        for group, figures in zip(groups, counted, strict=True):
+        rest_figures = counter.figures([everything & ~mask_of(group) for group in groups])
+        halves = []
+        for group, figures in zip(groups, rest_figures, strict=True):
             if len(group) == 1:
                 at_risk[group[0]] = figures.at_risk
             elif figures.at_risk < top.at_risk:
-                falling += _parts(group)
-        groups = falling
+                halves += _halve(group)
+        groups = halves
     return top, at_risk
 
 
-def _parts(columns: Sequence[int]) -> list[list[int]]:
-    """Two halves that both have frequent and rare columns, or the columns one by one where there are few."""
-    return [list(columns[::2]), list(columns[1::2])] if len(columns) > _FEW else [[column] for column in columns]
+def _halve(columns: Sequence[int]) -> list[list[int]]:
+    """Return two halves that both have frequent and rare columns, or the columns one by one if there are few."""
+    return (
+        [list(columns[::2]), list(columns[1::2])] if len(columns) > _FEW_COLUMNS else [[column] for column in columns]
+    )
 
 
-def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, top: Figures | None) -> ColumnSet:
-    """Figures as reports show them, with their shares; `top` are the figures of all columns together."""
+def describe_set(figures: Figures, columns: tuple[str, ...], counter: SetCounter, top: Figures | None) -> ColumnSet:
+    """Return figures as reports show them, with shares. `top` has the figures of all columns together."""
     rows, total = counter.coded.rows, counter.total
     pairs = rows * (rows - 1)
     return ColumnSet(
@@ -139,31 +148,31 @@ def described(figures: Figures, columns: tuple[str, ...], counter: SetCounter, t
     )
 
 
-def _coarsened(effect: Effect, position: int, search: SetSearch) -> Effect:
-    """The effect with the share at risk once the column is replaced by a coarser one, where there is a natural one.
+def _measure_coarsening(effect: Effect, position: int, search: SetSearch) -> Effect:
+    """Return the effect with the share at risk when the column is replaced by a coarser one, if there is a natural one.
 
-    The coarser column says no more than the column and no less than none: where these two put as many at risk, so does
-    the coarser one.
+    The risk of the coarser column lies between that of the column and that of no column. Where these are equal, nothing
+    is counted.
     """
     column, counter = search.chosen[position], search.counter
-    macro = "bands" if column.kind in _BANDED else "prefix" if column.kind is Kind.TEXT else ""
-    if not macro or (macro == "bands" and counter.on_cluster):  # bands want all rows in order on one machine
+    macro = "bands" if column.kind in _BANDED_KINDS else "prefix" if column.kind is Kind.TEXT else ""
+    if not macro or (macro == "bands" and counter.on_cluster):  # bands need all rows in order on one machine
         return effect
-    words = "ten bands" if macro == "bands" else "its first two characters"
+    description = "ten bands" if macro == "bands" else "its first two characters"
     if effect.without == effect.at_risk:
-        return replace(effect, coarsened=effect.at_risk, coarsening=words)
+        return replace(effect, coarsened=effect.at_risk, coarsening=description)
     module = environment().get_template("column_sets/_columns_coarser.sql").module
     expression = str(getattr(module, macro)(column.sql, counter.database.dialect)).strip()
-    replaced = [replace(one, sql=expression) if one is column else one for one in search.chosen]
-    at_risk = search.on_target(replaced).figures([search.everything])[0].at_risk
-    return replace(effect, coarsened=_share(at_risk, counter.total), coarsening=words)
+    replaced_columns = [replace(other, sql=expression) if other is column else other for other in search.chosen]
+    at_risk = search.target_counter(replaced_columns).figures([search.everything])[0].at_risk
+    return replace(effect, coarsened=_share(at_risk, counter.total), coarsening=description)
 
 
 def _share(count: int, total: int) -> Fraction:
     return Fraction(count, total) if total else Fraction(0)
 
 
-# Column sets in a sample: how many rows must be drawn so that separating all of them says something of all rows.
+# Column sets in a sample: the number of rows to draw so that a set that separates them separates nearly all rows.
 #
 # Motwani and Xu (*Efficient Algorithms for Masking and Finding Quasi-Identifiers*, 2007) search keys of a sample in
 # place of keys of the table. Let a set leave more than a share epsilon of all pairs of rows unseparated. `log_chance`
@@ -178,15 +187,16 @@ def _share(count: int, total: int) -> Fraction:
 # h(b)/(b(b - 1)) · sum c_i(c_i - 1) >= h(A). So the chance is at most (1 + z)^(n - A) · (1 + Az) / (z^r · C(n, r)):
 # about that of one class of A rows, all others alone.
 
-_KEPT = "sqlaudit_columns_sample"
+_SAMPLE = "sqlaudit_columns_sample"
 _DIGITS = 16
 _ROUNDING = 1e-6
-"""What floating point may take from the logarithm of a chance; it is added."""
+"""Bound on the floating-point error in the logarithm of a chance; it is added to stay on the safe side."""
 
 
 def log_chance(rows: int, drawn: int, epsilon: float) -> float:
-    """A bound for the logarithm of the chance that drawn rows are all different on a set that leaves more than a share
-    epsilon of the pairs of rows unseparated.
+    """Return a bound for the logarithm of the chance that all drawn rows differ on a bad set.
+
+    A bad set leaves more than a share epsilon of the pairs of rows unseparated.
 
     Example:
         >>> round(math.exp(log_chance(10**9, 10_000, 1e-6)), 3), log_chance(100, 100, 0.01)
@@ -194,43 +204,49 @@ def log_chance(rows: int, drawn: int, epsilon: float) -> float:
     """
     if drawn < 2:
         return 0.0
-    together = (1 + math.sqrt(1 + 4 * epsilon * rows * (rows - 1))) / 2
-    alone = rows - together
-    if drawn > alone + 1:
+    pair_class = (1 + math.sqrt(1 + 4 * epsilon * rows * (rows - 1))) / 2
+    others = rows - pair_class
+    if drawn > others + 1:
         return -math.inf
-    z = drawn / max(alone - drawn, 1.0)
+    z = drawn / max(others - drawn, 1.0)
     steps = np.arange(drawn, dtype=np.float64)
     samples = float(np.log((rows - steps) / (steps + 1)).sum())
-    found = alone * math.log1p(z) + math.log1p(together * z) - drawn * math.log(z) - samples
-    return min(0.0, found + _ROUNDING)
+    bound = others * math.log1p(z) + math.log1p(pair_class * z) - drawn * math.log(z) - samples
+    return min(0.0, bound + _ROUNDING)
 
 
 def rows_needed(rows: int, candidates: int, epsilon: Fraction, delta: Fraction) -> int:
-    """How many rows must be drawn so that with a chance of 1 - delta no set that leaves more than a share epsilon of
-    all pairs unseparated separates all drawn ones; the whole table where less is not enough.
+    """Return the number of rows to draw so that with a chance of 1 - delta no bad set separates all drawn rows.
+
+    A bad set leaves more than a share epsilon of all pairs of rows unseparated. Where fewer rows are not enough, the
+    number is that of the whole table.
 
     Args:
-        rows: of the table. candidates: column sets among which one might be.
+        rows: rows of the table.
+        candidates: number of column sets that may be reported.
 
     Example:
         >>> rows_needed(10**9, 2**20, Fraction(1, 10**6), Fraction(1, 100))
         27854
     """
-    wanted = math.log(delta) - math.log(max(candidates, 1))
+    log_limit = math.log(delta) - math.log(max(candidates, 1))
     low, high = 1, 2
-    while high < rows and log_chance(rows, high, float(epsilon)) > wanted:
+    while high < rows and log_chance(rows, high, float(epsilon)) > log_limit:
         low, high = high, high * 2
     high = min(high, rows)
     while low + 1 < high:
         middle = (low + high) // 2
-        low, high = (middle, high) if log_chance(rows, middle, float(epsilon)) > wanted else (low, middle)
+        low, high = (middle, high) if log_chance(rows, middle, float(epsilon)) > log_limit else (low, middle)
     return high
 
 
-def _draw(
+def _draw_sample(
     engine: Engine, bench: Engine, relation: Relation, seed: int, chosen: Sequence[Chosen], rows: int, needed: int
 ) -> Coded:
-    """At least so many rows. How many come is left to chance: of each number of rows every sample is equally likely."""
+    """Draw at least the needed number of rows at random.
+
+    Their exact number is left to chance: of each number of rows, every sample is equally likely.
+    """
     aimed = needed + 10 * math.isqrt(needed) + 20
     names = code_names(range(len(chosen)))
     while True:
@@ -238,12 +254,12 @@ def _draw(
         statement = render(
             "column_sets/columns_sample.sql", engine.dialect, source=relation, columns=chosen, seed=seed, below=below
         )
-        kept = keep(engine, bench, _KEPT, statement, [(name, "INTEGER") for name in names])
-        facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=kept, names=names)
+        sample = keep(engine, bench, _SAMPLE, statement, [(name, "INTEGER") for name in names])
+        facts = render("column_sets/columns_sample_facts.sql", bench.dialect, source=sample, names=names)
         drawn, *figures = (int(figure or 0) for figure in bench.run(facts)[0])
         if drawn >= needed or below is None:
             domains = tuple(largest + 1 for largest in figures[1::2])
-            return Coded(Raw(kept.sql), None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
+            return Coded(Raw(sample.sql), None, None, drawn, drawn, tuple(figures[::2]), domains, bench)
         aimed *= 2
 
 
@@ -251,7 +267,7 @@ Announce = Callable[[int, int, int | None], None]
 """Called before the search with the number of columns, of candidate sets, and the size limit."""
 
 _LEVELS = 6
-"""Sizes up to this are walked level by level, larger ones by advancing the border."""
+"""Sets up to this size are searched level by level, larger ones by advancing the border."""
 
 
 def find_columns(
@@ -260,14 +276,16 @@ def find_columns(
     request: ColumnRequest,
     *,
     announce: Announce | None = None,
-    tell: Tell = silent,
+    report: ReportProgress = ignore_progress,
 ) -> ColumnSets:
     """Find the column sets that re-identify (Yuan, *Finding Quasi-identifiers Against k-anonymity*; SPEC section 3).
 
     Args:
-        engine: an open engine. target: what is searched.
-        request: the columns, the property, the way to find it, and how far.
-        announce: told the number of candidate sets before the search. tell: told of progress.
+        engine: an open engine.
+        target: the table, file or query to search.
+        request: the columns, the property, the kind of search, and its limits.
+        announce: called before the search with the number of columns, of candidate sets, and the size limit.
+        report: called with the progress of the search.
 
     Raises:
         UsageError: an unknown column, or options that contradict each other.
@@ -283,13 +301,13 @@ def find_columns(
         ([('zip', 'sex')], True)
     """
     relation = engine.open(target) if isinstance(target, Target) else target
-    person, chosen = _taking_part(engine, relation, request)
+    person, chosen = _resolve_columns(engine, relation, request)
     if person is not None:
         refuse_merged(engine, [ColumnValues(person.name, [(relation, person)], missing=False)], request.values)
     limit = request.size_limit(len(chosen))
     if announce is not None:
         announce(len(chosen), count_subsets(len(chosen), limit), limit)
-    return search_columns(engine, relation, request, chosen, person, tell=tell)
+    return search_columns(engine, relation, request, chosen, person, report=report)
 
 
 def search_columns(
@@ -299,48 +317,50 @@ def search_columns(
     chosen: Sequence[Chosen],
     person: Chosen | None = None,
     *,
-    tell: Tell = silent,
+    report: ReportProgress = ignore_progress,
 ) -> ColumnSets:
-    """The search of `find_columns` over columns that are chosen already; their SQL is that of the relation.
+    """Run the search of `find_columns` over these columns; their SQL refers to the relation.
 
     Raises:
         EngineError: the database refused, failed or went away.
     """
-    began, already = time.monotonic(), len(engine.executed)
+    began, executed_before = time.monotonic(), len(engine.executed)
     engine.note_remarks(relation)
     limit = request.size_limit(len(chosen))
-    with _rows(engine, relation, request, chosen, person) as (coded, sample):
+    with _open_rows(engine, relation, request, chosen, person) as (coded, sample):
         counter = SetCounter(engine, coded, request.k, request.nulls)
-        asked = request if sample is None else replace(request, epsilon=Fraction(0), delta=Fraction(0))
-        search = SetSearch(asked, counter, relation, chosen, person, limit, until(began, request.time_budget), tell)
+        sample_request = request if sample is None else replace(request, epsilon=Fraction(0), delta=Fraction(0))
+        search = SetSearch(
+            sample_request, counter, relation, chosen, person, limit, until(began, request.time_budget), report
+        )
         counter.stop = search.stop
         try:
-            alike = sample is not None and bool(counter.figures([search.everything])[0].pairs)
-            none = FoundSets((), (search.everything,), True, 1, limit)  # not even all columns separate all rows
-            found, sampled = (none, 0) if alike else search.run()
-            if found.by_hand:
+            has_equal_rows = sample is not None and bool(counter.figures([search.everything])[0].pairs)
+            no_set = FoundSets((), (search.everything,), True, 1, limit)  # not even all columns separate all rows
+            outcome, sampled = (no_set, 0) if has_equal_rows else search.run()
+            if outcome.by_hand:
                 counter.stop = at_once
         finally:
             counter.close()
-        result = search.result(relation.label, found, sampled)
+        result = search.result(relation.label, outcome, sampled)
         if sample is not None:
-            drawn = replace(sample, alike=alike)
+            drawn = replace(sample, alike=has_equal_rows)
             result = replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn)
         else:
             result = replace(result, _figures=search.figures_of)
             if request.effects:
-                result = column_effects(result, found.minimal, search)
-        return replace(result, **provenance(engine, already))
+                result = measure_effects(result, outcome.minimal, search)
+        return replace(result, **provenance(engine, executed_before))
 
 
 @contextmanager
-def _rows(
+def _open_rows(
     engine: Engine, relation: Relation, request: ColumnRequest, chosen: Sequence[Chosen], person: Chosen | None
 ) -> Iterator[tuple[Coded, Sampled | None]]:
-    """What is searched, for as long as it is: all rows, or codes of rows drawn at random and what was drawn of what.
+    """Open the rows to search: all rows, or the codes of a random sample together with the figures of the sample.
 
     Raises:
-        UsageError: more rows would have to be drawn than a workbench takes.
+        UsageError: the sample needs more rows than a workbench takes.
     """
     if not request.delta:
         try:
@@ -358,43 +378,44 @@ def _rows(
         )
     with workbench_of(engine) as bench:
         try:
-            coded = _draw(engine, bench, relation, request.seed, chosen, rows, needed)
+            coded = _draw_sample(engine, bench, relation, request.seed, chosen, rows, needed)
             yield coded, Sampled(rows, coded.rows, request.delta, request.seed)
         finally:
-            bench.drop(_KEPT)
+            bench.drop(_SAMPLE)
 
 
 def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> list[Statement]:
-    """The first question of a search, for single columns, as a statement that stands alone, for `--dry-run`.
+    """Return the first statement of a search, which counts single columns, as text that runs alone, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column, or options that contradict each other.
     """
-    person, chosen = _taking_part(engine, relation, request)
+    person, chosen = _resolve_columns(engine, relation, request)
     if request.delta:
         return [render("base/row_count.sql", engine.dialect, source=relation)]
     nothing = Coded(Raw(relation.sql), None, None, 0, 0, (1,) * len(chosen))
-    counter = SetCounter(engine, on_target(nothing, relation, chosen, person), request.k, request.nulls)
+    counter = SetCounter(engine, read_target(nothing, relation, chosen, person), request.k, request.nulls)
     return counter.statements([1 << position for position in range(len(chosen))])
 
 
-def _taking_part(
+def _resolve_columns(
     engine: Engine, relation: Relation, request: ColumnRequest
 ) -> tuple[Chosen | None, tuple[Chosen, ...]]:
-    """Whom rows are about, and the columns that are searched."""
+    """Return the column that identifies the person, if any, and the columns to search."""
     entity = request.entity
     person = choose_column(relation, engine.dialect, entity, "entity") if entity else None
     person = None if person is None else settled(engine, relation, person, request.values, missing=False)
-    left_out = (*request.exclude, *((entity,) if entity and not request.columns else ()))
-    chosen = choose_columns(relation, engine.dialect, request.columns, left_out)
-    _refuse_for_persons(request, person, chosen)
+    excluded = (*request.exclude, *((entity,) if entity and not request.columns else ()))
+    chosen = choose_columns(relation, engine.dialect, request.columns, excluded)
+    _check_person(request, person, chosen)
     return person, chosen
 
 
-def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: Sequence[Chosen]) -> None:
+def _check_person(request: ColumnRequest, person: Chosen | None, chosen: Sequence[Chosen]) -> None:
+    """Refuse what does not apply to people: their own column, approximate identification, and separation."""
     if person is None:
         return
-    if person.name in {one.name for one in chosen}:
+    if person.name in {column.name for column in chosen}:
         raise UsageError(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
     if request.identifying and request.epsilon:
         raise UsageError(f"{spelled('epsilon')} counts rows, not people: leave it or {spelled('entity')} out.")
@@ -406,7 +427,7 @@ def _refuse_for_persons(request: ColumnRequest, person: Chosen | None, chosen: S
 
 @dataclass(frozen=True)
 class SetSearch:
-    """One search over counted sets; the rows of `relation` are those that `counter` counts."""
+    """A search over column sets; the rows of `relation` are those that `counter` counts."""
 
     request: ColumnRequest
     counter: SetCounter
@@ -415,40 +436,41 @@ class SetSearch:
     person: Chosen | None
     limit: int | None
     stop: Stop
-    tell: Tell
+    report: ReportProgress
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(one.name for one in self.chosen)
+        return tuple(column.name for column in self.chosen)
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.chosen)
 
     @property
     def everything(self) -> int:
-        """All columns as a mask."""
+        """The mask of all columns."""
         return (1 << self.width) - 1
 
     def run(self) -> tuple[FoundSets, int]:
-        """What the walker found, and how many agree sets were read on the way."""
-        request, decide, stop = self.request, self._decide(), self.stop
+        """Walk the sets as requested. Return the outcome and the number of agree sets that were read."""
+        request, decide, stop = self.request, self._choose_decision(), self.stop
         if request.find is FindSets.GREEDY:
-            return greedy_restarts(self._start(), request.restarts, request.seed, decide, stop), 0
+            return search_greedily(self._start_columns(), request.restarts, request.seed, decide, stop), 0
         if request.find is FindSets.MINIMUM:
-            return minimum(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
+            return search_minimum(self.width, self.limit, decide, stop, self.report, seed=request.seed), 0
         if request.find is FindSets.RANKING:
-            return self._ranking(), 0
+            return self._rank_all(), 0
         if request.identifying and not request.epsilon and self.counter.coded.entity is None:
-            return identifying_sets(self.counter, self.limit, stop, self.tell)
+            return find_identifying_sets(self.counter, self.limit, stop, self.report)
         if self.limit is not None and self.limit <= _LEVELS:
-            expect = self.counter.expect
-            return all_by_levels(self.width, self.limit, decide, stop, self.tell, expect=expect), 0
-        return all_by_border(self.width, self.limit, decide, stop, self.tell, seed=request.seed), 0
+            prepare = self.counter.prepare
+            return search_levels(self.width, self.limit, decide, stop, self.report, prepare=prepare), 0
+        return search_border(self.width, self.limit, decide, stop, self.report, seed=request.seed), 0
 
-    def _start(self) -> list[int]:
+    def _start_columns(self) -> list[int]:
+        """Return the positions of the columns that a greedy search starts from, in order."""
         if not self.request.start:
             return list(range(self.width))
         unknown = [name for name in self.request.start if name not in self.columns]
@@ -456,7 +478,8 @@ class SetSearch:
             raise UsageError(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
         return [self.columns.index(name) for name in dict.fromkeys(self.request.start)]
 
-    def _decide(self) -> Decide:
+    def _choose_decision(self) -> Decide:
+        """Return the function that decides whether sets have the requested property."""
         request, counter = self.request, self.counter
         if not request.identifying:
             bound = request.tolerance * counter.total
@@ -474,8 +497,9 @@ class SetSearch:
 
         return distinct_enough
 
-    def _ranking(self) -> FoundSets:
-        counted: list[int] = []
+    def _rank_all(self) -> FoundSets:
+        """Count all sets up to the size limit, as far as the budget allows."""
+        ranked: list[int] = []
         complete, stopped = True, False
         waiting = (mask for mask in subsets_up_to(self.width, self.limit or self.width) if mask)
         try:
@@ -483,22 +507,22 @@ class SetSearch:
                 if self.stop():
                     raise BudgetSpent
                 self.counter.figures(batch)
-                counted += batch
-                self.tell(len(counted), len(counted))
+                ranked += batch
+                self.report(len(ranked), len(ranked))
         except STOPPED as why:
             complete, stopped = False, by_hand(why)
         total = count_subsets(self.width, self.limit) - 1
-        size = self.limit if complete else max(0, min(counted[-1].bit_count(), 99) - 1 if counted else 0)
-        return FoundSets(tuple(counted), (), complete, len(counted), size, total - len(counted), stopped)
+        size = self.limit if complete else max(0, min(ranked[-1].bit_count(), 99) - 1 if ranked else 0)
+        return FoundSets(tuple(ranked), (), complete, len(ranked), size, total - len(ranked), stopped)
 
-    def result(self, target: str, found: FoundSets, sampled: int) -> ColumnSets:
-        """The result with the figures of the reported sets."""
+    def result(self, target: str, outcome: FoundSets, sampled: int) -> ColumnSets:
+        """Return the result with the figures of the reported sets."""
         request, counter = self.request, self.counter
-        minimal = self._ranked(found.minimal) if request.find is FindSets.RANKING else found.minimal
+        minimal = self._sort_ranking(outcome.minimal) if request.find is FindSets.RANKING else outcome.minimal
         reported = minimal[: request.limit]
         counter.figures(reported)
         top = counter.figures([self.everything])[0] if request.identifying else None
-        sets = tuple(self._set(mask, top) for mask in reported)
+        sets = tuple(self._describe(mask, top) for mask in reported)
         candidates = count_subsets(self.width, self.limit)
         return ColumnSets(
             target=target,
@@ -515,57 +539,60 @@ class SetSearch:
             total=counter.total,
             sets=sets,
             sets_found=len(minimal),
-            border=tuple(names(mask, self.columns) for mask in found.maximal_safe[: request.limit]),
-            border_found=len(found.maximal_safe),
-            complete=found.complete,
-            decided_size=found.decided_size,
-            open_sets=found.open_sets,
-            _by_hand=found.by_hand,
-            counts=Counts(candidates, found.decided, counter.counted, counter.derived, counter.queries, sampled),
-            repair=self._repair(minimal, found.complete),
+            border=tuple(column_names(mask, self.columns) for mask in outcome.maximal_safe[: request.limit]),
+            border_found=len(outcome.maximal_safe),
+            complete=outcome.complete,
+            decided_size=outcome.decided_size,
+            open_sets=outcome.open_sets,
+            _by_hand=outcome.by_hand,
+            counts=Counts(candidates, outcome.decided, counter.counted, counter.derived, counter.queries, sampled),
+            repair=self._find_repair(minimal, outcome.complete),
         )
 
-    def _ranked(self, masks: Sequence[int]) -> tuple[int, ...]:
+    def _sort_ranking(self, masks: Sequence[int]) -> tuple[int, ...]:
+        """Sort sets by the figure of the ranking, largest first."""
+
         def figure(mask: int) -> int:
-            figures = self.counter.known[mask]
-            by = {
+            figures = self.counter.cache[mask]
+            figure_of = {
                 RankBy.AT_RISK: figures.at_risk,
                 RankBy.UNIQUE: figures.unique,
                 RankBy.DISTINCTION: figures.classes or 0,
                 RankBy.SEPARATION: -(figures.pairs or 0),
             }
-            return by[self.request.rank_by]
+            return figure_of[self.request.rank_by]
 
-        return tuple(sorted(ordered(masks), key=figure, reverse=True))
+        return tuple(sorted(sort_masks(masks), key=figure, reverse=True))
 
-    def _repair(self, minimal: Sequence[int], complete: bool) -> tuple[str, ...] | None:
-        """Columns without which no set violates: it follows from all minimal sets, and from nothing less.
+    def _find_repair(self, minimal: Sequence[int], complete: bool) -> tuple[str, ...] | None:
+        """Return the fewest columns without which no set violates the requirement; None if not known.
 
-        Of columns that identify there is always a set: the columns that are left tell apart whom they can.
+        They follow only from all minimal sets. For identifying sets there are none: the remaining columns always
+        include a set that separates as many rows as they can.
         """
         if self.request.find is not FindSets.ALL or not complete or self.request.identifying:
             return None
         try:
-            chosen = minimum_hitting_set(minimal, self.stop)
+            columns = minimum_hitting_set(minimal, self.stop)
         except BudgetSpent:
             return None
-        return None if chosen is None else names(chosen, self.columns)
+        return None if columns is None else column_names(columns, self.columns)
 
     def figures_of(self, columns: Sequence[str]) -> ColumnSet:
-        """Figures of a set after the search: remembered, or counted on the target itself while the engine is open."""
+        """Return the figures of a set after the search: cached, or counted on the target while the engine is open."""
         mask = mask_of(self.columns.index(name) for name in columns)
-        if mask not in self.counter.known:
-            self.counter.known[mask] = self.on_target(self.chosen).figures([mask])[0]
-        return self._set(mask, self.counter.known.get(self.everything))
+        if mask not in self.counter.cache:
+            self.counter.cache[mask] = self.target_counter(self.chosen).figures([mask])[0]
+        return self._describe(mask, self.counter.cache.get(self.everything))
 
-    def on_target(self, chosen: Sequence[Chosen]) -> SetCounter:
-        """What counts the same rows on the target itself, by these expressions for the columns."""
+    def target_counter(self, chosen: Sequence[Chosen]) -> SetCounter:
+        """Return a counter of the same rows on the target itself, with these expressions for the columns."""
         counter = self.counter
-        coded = on_target(counter.coded, self.relation, chosen, self.person)
+        coded = read_target(counter.coded, self.relation, chosen, self.person)
         return SetCounter(counter.database, coded, counter.k, counter.nulls)
 
-    def _set(self, mask: int, top: Figures | None) -> ColumnSet:
-        return described(self.counter.known[mask], names(mask, self.columns), self.counter, top)
+    def _describe(self, mask: int, top: Figures | None) -> ColumnSet:
+        return describe_set(self.counter.cache[mask], column_names(mask, self.columns), self.counter, top)
 
 
 @takes(
@@ -597,14 +624,14 @@ def columns(given: Given) -> ColumnSets:
         >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
         [('zip', 'sex')]
     """
-    said = dict(vars(given))
+    options = dict(vars(given))
     if given.roles is not None:
         if given.columns:
             raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns. Give one of them.")
-        known = roles_from(said | {"qi": ()}, passed_over=("sensitive", "identifiers"))
-        said |= {"columns": known.quasi_identifiers, "entity": known.entity}
-        said |= {"nulls": known.nulls, "values": known.values}
-    request = request_from(ColumnRequest, said)
+        roles = roles_from(options | {"qi": ()}, passed_over=("sensitive", "identifiers"))
+        options |= {"columns": roles.quasi_identifiers, "entity": roles.entity}
+        options |= {"nulls": roles.nulls, "values": roles.values}
+    request = request_from(ColumnRequest, options)
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen) as engine:
         return find_columns(engine, chosen, request)

@@ -13,7 +13,7 @@ from sqlaudit.base.relation import NUMBERS, Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import settled
-from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
+from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.reports.document import plural
@@ -126,7 +126,7 @@ def with_static(
     ]
     columns = [(Raw(quote(column.name, engine.dialect)), Raw(position)) for column, position in places]
     statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=relation)
-    infos = (*events.columns, *(named_column(persons, column.name, "static") for column in static_columns))
+    infos = (*events.columns, *(require_column(persons, column.name, "static") for column in static_columns))
     return replace(relation, sql="(" + statement.sql + ")", columns=infos, written="")
 
 
@@ -139,7 +139,7 @@ def _columns_of(
         for field in fields
         if (names := getattr(request, field))
     ]
-    each_once([column for _, chosen in named for column in chosen])
+    refuse_duplicates([column for _, chosen in named for column in chosen])
     return tuple(
         settled(engine, relation, column, request.values if field == "sensitive" else None)
         for field, chosen in named

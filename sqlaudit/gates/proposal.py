@@ -11,9 +11,9 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.nodes import yaml_text
-from sqlaudit.profiles.names import count_table_of, words_of
+from sqlaudit.profiles.names import find_group_sizes, words_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, CountTable, ProfileResult, Role
-from sqlaudit.profiles.run import entity_by, keys, proposed_entity, repeating
+from sqlaudit.profiles.run import entity_by, keys, propose_entity, repeating
 
 _LONGEST = 90
 
@@ -227,7 +227,7 @@ def _with_entity(
         for key in _joining(engine, relation, column.facts, table, keys_of_people)
     )
     by_key = (entity_by(column, f"every value is in {key.facts.name} of {key.table.written}") for column, key in joined)
-    entity = next(by_key, None) or proposed_entity(table.profile.columns)
+    entity = next(by_key, None) or propose_entity(table.profile.columns)
     return table if entity is None else replace(table, entity=entity.column, why=entity.reason)
 
 
@@ -275,7 +275,7 @@ def with_group_sizes(
     with_cells = []
     for table, relation in tables:
         fewer = (pair for pair in tables if pair[0].profile.cells is None and pair[0].profile.rows > table.profile.rows)
-        sizes = (count_table_of(engine, relation, other) for pair, other in fewer if pair is not table)
+        sizes = (find_group_sizes(engine, relation, other) for pair, other in fewer if pair is not table)
         cells = None if table.profile.cells is not None else next((size for size in sizes if size is not None), None)
         profile = table.profile if cells is None else replace(table.profile, cells=cells, entity=None)
         with_cells.append((replace(table, profile=profile), relation))

@@ -12,7 +12,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.column_sets.counting import named_column
+from sqlaudit.column_sets.counting import require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
 from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
@@ -196,7 +196,7 @@ class PersonsTables:
         if id(entry) not in self._opened:
             relation = self.engine.open(entry.target)
             for name in (entry.entity, *entry.static):
-                named_column(relation, name, "entity" if name == entry.entity else "static")
+                require_column(relation, name, "entity" if name == entry.entity else "static")
             self._opened[id(entry)] = relation
         return self._opened[id(entry)]
 

@@ -69,7 +69,7 @@ from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.lattices.search.tags import Tell, silent
 from sqlaudit.models.measures import find_measure
 from sqlaudit.models.registry import requirements
-from sqlaudit.profiles.identifying import Written, written_as_they_are
+from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ class SearchedTable:
         """The places of the quasi-identifiers that are columns of the lattice."""
         return [place for place, hierarchy in enumerate(self.hierarchies) if hierarchy.takes_part]
 
-    def written(self, engine: Engine, keep: Sequence[str]) -> Written:
+    def written(self, engine: Engine, keep: Sequence[str]) -> ReleaseColumns:
         """What a release of it holds as it is.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
-        return written_as_they_are(
+        return find_release_columns(
             engine, self.relation, self.roles.not_published_as_they_are, keep, self.roles.published_as_they_are
         )
 

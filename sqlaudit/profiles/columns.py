@@ -20,7 +20,7 @@ from sqlaudit.profiles.names import Concept, concept_of, concepts_of, has_words_
 from sqlaudit.profiles.request import EXACT_ROWS
 from sqlaudit.profiles.result import UNKNOWN, ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
-# Column facts from the database: one scan, then one grouping a column with several columns in one statement.
+# Column facts from the database: one scan of the table, then a grouping by each column, several columns a statement.
 
 BATCH = 8
 """Columns in one statement: its hash tables exist at the same time."""
@@ -28,23 +28,25 @@ SCAN_BATCH = 100
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
 FIRST_CHECKED = 2_000
-"""Rows that say whether check digits are worth looking at in all rows."""
+"""Rows from which it is decided whether check digits are worth computing in all rows."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """A line of `forms.txt`, as the template takes it.
+    """A form of numbers of people: a line of `forms.txt`, as the template takes it.
 
     Args:
-        place: its number. said: what reports call such values. check: a modulus, `luhn` or `mod97`.
-        weights, letters, counted: the weights; the letters, and what they count as. A number is the character whose
-            ASCII code is 48 more.
+        place: the number of the line.
+        description: what reports call such values.
+        check: a modulus, `luhn` or `mod97`.
+        weights: the weight of each character; a number is the character whose ASCII code is 48 more.
+        letters, counted: the letters, and the numbers that they count as, written like weights.
     """
 
     place: int
     name: str
     concept: str
-    said: str
+    description: str
     pattern: str
     check: str = ""
     weights: str = ""
@@ -60,11 +62,11 @@ class Form:
 
 def _read_forms() -> Iterator[Form]:
     lines = Path(__file__).with_name("forms.txt").read_text(encoding="utf-8").splitlines()
-    for place, line in enumerate(line for line in lines if " | " in line and not line.startswith("#")):
-        name, concept, said, pattern, check, letters, *_ = [*line.split(" | "), "", "", ""]
+    for number, line in enumerate(line for line in lines if " | " in line and not line.startswith("#")):
+        name, concept, description, pattern, check, letters, *_ = [*line.split(" | "), "", "", ""]
         modulus, _, weights = check.partition(": ")
         weighing = "".join(chr(48 + int(weight)) for weight in weights.split())
-        yield Form(place, name, concept, said, pattern, modulus, weighing, *letters.split())
+        yield Form(number, name, concept, description, pattern, modulus, weighing, *letters.split())
 
 
 FORMS = tuple(_read_forms())
@@ -72,7 +74,7 @@ _CONCEPTS = {form.name: form.concept for form in FORMS}
 _OF_PEOPLE = {"email", "ip_address", "mac_address", "national_id", *_CONCEPTS}
 """The shapes that count in columns without texts: whole numbers, and types of a database's own (inet)."""
 _BY_CHANCE = {form.name for form in FORMS if form.check and form.check != "mod97" and "A-Z" not in form.pattern}
-"""What one number in ten or eleven is by its check digit alone."""
+"""Forms that one number in ten or eleven has by chance, because a check digit is all that they require."""
 SHAPES = (
     "missing",
     "email",
@@ -91,16 +93,16 @@ SHAPES = (
     "other",
 )
 INSIDE = ("email", "iban", "national_id", "ip_address", "url")
-"""What is looked for inside longer texts, lists, structures and JSON."""
+"""Shapes that are searched for inside longer texts, lists, structures and JSON."""
 _FIXED = 18
 """Columns of profile_values.sql before the shapes."""
 NOT_READABLE = ("bytea", "blob", "binary", "bit", "variant", "geometry")
-"""What types begin with whose values are no text."""
+"""Prefixes of the names of types whose values are no text."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A column or expression to look at: how it is called, its SQL, its type and kind."""
+    """A column or expression to profile: its name, its SQL, its kind and type."""
 
     name: str
     sql: str
@@ -108,7 +110,7 @@ class Source:
     type: str = ""
 
     def parameters(self) -> dict[str, Any]:
-        """What the template needs to know of it."""
+        """Return the parameters of the template for this column."""
         return {
             "sql": Raw(self.sql),
             "any": True,
@@ -120,13 +122,13 @@ class Source:
 
 
 def is_nested(kind: Kind, type_name: str) -> bool:
-    """Whether a column of a kind of its own can be read as text: lists, structures, JSON, and no bytes."""
+    """True if a column of kind OTHER can be read as text: lists, structures and JSON, but not bytes."""
     return kind is Kind.OTHER and not type_name.lower().startswith(NOT_READABLE)
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """A column after the first scan. `estimate` is the engine's own guess at the different values."""
+    """A column after the first scan. `estimate` is the engine's estimate of the number of different values."""
 
     source: Source
     rows: int
@@ -134,45 +136,53 @@ class Scanned:
     estimate: int | None
 
 
-def sources_of(relation: Relation, dialect: str) -> tuple[Source, ...]:
-    """All columns of a relation."""
+def list_sources(relation: Relation, dialect: str) -> tuple[Source, ...]:
+    """Return all columns of a relation."""
     return tuple(Source(c.name, quote(c.name, dialect), c.kind, c.type) for c in relation.columns)
 
 
 def column_facts(
     engine: Engine, relation: Relation, sources: Sequence[Source], exact_rows: int = EXACT_ROWS
 ) -> list[ColumnFacts]:
-    """The facts of columns, in their order.
+    """Return the facts of columns, in their order.
 
     Args:
-        engine: where the relation is. relation, sources: what to look at.
-        exact_rows: tables with more rows are looked at in a sample of `SAMPLE_ROWS` rows.
+        engine: the engine with the relation.
+        relation, sources: the table and its columns to profile.
+        exact_rows: tables with more rows are sampled (`SAMPLE_ROWS` rows).
     """
     scanned = _scan(engine, relation, sources)
-    exact = [one.rows <= exact_rows or (one.estimate is not None and one.estimate <= FEW_VALUES) for one in scanned]
-    facts: dict[str, ColumnFacts] = {}
-    for some, share in some_at_a_time(scanned, exact, scanned[0].rows if scanned else 0):
-        rows = rows_of_values(engine, relation, [column.source for column in some], share)
-        for number, column in enumerate(some):
-            found = facts_of(column.source, rows.get(number))
-            facts[found.name] = _from_sample(column, found, rows.get(number)) if share else found
-    return [facts[column.source.name] for column in scanned]
+    # a column of few values is cheap to group however many rows the table has
+    exact = [c.rows <= exact_rows or (c.estimate is not None and c.estimate <= FEW_VALUES) for c in scanned]
+    by_name: dict[str, ColumnFacts] = {}
+    for batch, share in batch_columns(scanned, exact, scanned[0].rows if scanned else 0):
+        rows = query_values(engine, relation, [column.source for column in batch], share)
+        for number, column in enumerate(batch):
+            facts = read_facts(column.source, rows.get(number))
+            by_name[facts.name] = _extrapolate(column, facts, rows.get(number)) if share else facts
+    return [by_name[column.source.name] for column in scanned]
 
 
-def some_at_a_time(
-    items: Sequence[Any], exact: Sequence[bool], rows: int
+def batch_columns(
+    columns: Sequence[Any], in_full: Sequence[bool], rows: int
 ) -> Iterator[tuple[Sequence[Any], str | None]]:
-    """Columns for one statement, with the share of so many rows that it looks at; None for those looked at in full."""
+    """Yield columns for one statement with the share of the rows that it reads; None for all rows.
+
+    Args:
+        columns: the columns.
+        in_full: of each column, whether all rows are read.
+        rows: rows of the table.
+    """
     for share in (None, f"{SAMPLE_ROWS / max(rows, 1):.12f}"):
-        chosen = [item for item, in_full in zip(items, exact, strict=True) if in_full is (share is None)]
-        yield from ((some, share) for some in batches(chosen, BATCH))
+        fitting = [column for column, full in zip(columns, in_full, strict=True) if full is (share is None)]
+        yield from ((batch, share) for batch in batches(fitting, BATCH))
 
 
 def planned_statements(engine: Engine, relation: Relation) -> list[Statement]:
-    """The statements that `column_facts` runs over a table that is looked at in full."""
-    sources = sources_of(relation, engine.dialect)
-    scans = [_scan_statement(engine, relation, some) for some in batches(sources, SCAN_BATCH)]
-    return scans + [values_statement(engine, relation, some) for some in batches(sources, BATCH)]
+    """Return the statements that `column_facts` runs over a table all of whose rows are read."""
+    sources = list_sources(relation, engine.dialect)
+    scans = [_scan_statement(engine, relation, batch) for batch in batches(sources, SCAN_BATCH)]
+    return scans + [values_statement(engine, relation, batch) for batch in batches(sources, BATCH)]
 
 
 def values_statement(
@@ -184,12 +194,15 @@ def values_statement(
     step: str = "",
     forms: Sequence[Form] = (),
 ) -> Statement:
-    """The statement that groups every column on its own.
+    """Return the statement that groups the rows by each column.
 
     Args:
-        engine, relation: where the rows are. sources: what to group.
-        share: look only at this share of the rows, drawn at random. first: look only at so many rows, the first ones.
-        step: the statement's name, when it is not `profile_values`. forms: the numbers of people to recognise.
+        engine, relation: where the rows are.
+        sources: the columns to group by.
+        share: the share of the rows to read, drawn at random; None for all.
+        first: the number of rows to read, the first ones; None for all.
+        step: the statement's name, when it is not `profile_values`.
+        forms: the numbers of people to recognise.
     """
     return render(
         "profiles/profile_values.sql",
@@ -206,7 +219,7 @@ def values_statement(
     )
 
 
-def rows_of_values(
+def query_values(
     engine: Engine,
     relation: Relation,
     sources: Sequence[Source],
@@ -214,35 +227,39 @@ def rows_of_values(
     first: int | None = None,
     step: str = "",
 ) -> dict[int, Row]:
-    """The rows of profile_values.sql by the places of their columns.
+    """Return the rows of profile_values.sql by the positions of their columns in `sources`.
 
-    Columns most of whose values may be numbers of people are asked a second time, with their check digits: most tables
-    have none, and the question would take longer to plan than to answer. In many rows the first ones are asked before.
+    Columns most of whose values may be numbers of people are queried a second time, with check digits: most tables have
+    none, and the statement would take longer to plan than to run. In large tables the first rows are tried before.
     """
 
-    def asked(places: Sequence[int], share: str | None, first: int | None, forms: Sequence[Form]) -> dict[int, Row]:
-        chosen = [sources[place] for place in places]
+    def group_values(
+        positions: Sequence[int], share: str | None, first: int | None, forms: Sequence[Form]
+    ) -> dict[int, Row]:
+        chosen = [sources[position] for position in positions]
         statement = values_statement(engine, relation, chosen, share, first, step, forms)
-        return {places[int(row[0])]: row for row in engine.run(statement)}
+        return {positions[int(row[0])]: row for row in engine.run(statement)}
 
-    rows = asked(range(len(sources)), share, first, ())
-    again = [place for place, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
-    if again and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
-        again = [place for place, row in asked(again, None, FIRST_CHECKED, FORMS).items() if _has_forms(row)]
-    return rows | asked(again, share, first, FORMS) if again else rows
+    rows = group_values(range(len(sources)), share, first, ())
+    candidates = [position for position, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
+    if candidates and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
+        first_rows = group_values(candidates, None, FIRST_CHECKED, FORMS)
+        candidates = [position for position, row in first_rows.items() if _has_forms(row)]
+    return rows | group_values(candidates, share, first, FORMS) if candidates else rows
 
 
 def _has_forms(row: Row) -> bool:
-    """Whether so many values are numbers of people that all rows are worth looking at."""
-    found = sum(int(row[_FIXED + SHAPES.index(name)]) for name in _CONCEPTS)
-    return found >= TELLING / 2 * int(row[2])
+    """True if enough values are numbers of people that all rows are worth reading."""
+    matching = sum(int(row[_FIXED + SHAPES.index(name)]) for name in _CONCEPTS)
+    return matching >= TELLING / 2 * int(row[2])
 
 
-def facts_of(source: Source, row: Row | None) -> ColumnFacts:
-    """The facts of a column from its row of profile_values.sql, as if the rows looked at were the whole table.
+def read_facts(source: Source, row: Row | None) -> ColumnFacts:
+    """Return the facts of a column from its row of profile_values.sql, as if the rows read were the whole table.
 
     Args:
-        source: the column. row: its row, None when there was no row to look at.
+        source: the column.
+        row: its row, None if the table has no rows.
     """
     if row is None:
         return ColumnFacts(source.name, source.type, source.kind.value, 0, 0, 0, True, 0)
@@ -279,15 +296,17 @@ def facts_of(source: Source, row: Row | None) -> ColumnFacts:
     )
 
 
-def estimated_distinct(distinct: int, once: int, sampled: int, whole: int) -> int:
-    """Different values in a whole table from those in a sample of it.
+def estimated_distinct(distinct: int, once: int, sampled: int, rows: int) -> int:
+    """Estimate the number of different values in a table from a sample of its rows.
 
     The estimator of Haas and Stokes (Estimating the Number of Classes in a Finite Population, JASA 93, 1998), which
     PostgreSQL's ANALYZE uses too: n d / (n - f + f n / N).
 
     Args:
-        distinct: different values in the sample (d). once: those that occur once in it (f).
-        sampled: rows of the sample with a value (n). whole: rows of the table with a value (N).
+        distinct: different values in the sample (d).
+        once: those that occur once in it (f).
+        sampled: rows of the sample with a value (n).
+        rows: rows of the table with a value (N).
 
     Example:
         >>> estimated_distinct(1000, 1000, 1000, 50000), estimated_distinct(10, 0, 1000, 50000)
@@ -295,42 +314,45 @@ def estimated_distinct(distinct: int, once: int, sampled: int, whole: int) -> in
     """
     if not sampled:
         return 0
-    estimate = sampled * distinct / (sampled - once + once * sampled / whole)
-    return min(max(round(estimate), distinct), whole)
+    estimate = sampled * distinct / (sampled - once + once * sampled / rows)
+    return min(max(round(estimate), distinct), rows)
 
 
 def batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
-    """The items in groups of at most `size`."""
+    """Return the items in groups of at most `size`."""
     return (items[begin : begin + size] for begin in range(0, len(items), size))
 
 
 def _scan(engine: Engine, relation: Relation, sources: Sequence[Source]) -> list[Scanned]:
-    found: list[Scanned] = []
-    for some in batches(sources, SCAN_BATCH):
-        row = engine.run(_scan_statement(engine, relation, some))[0]
+    scanned: list[Scanned] = []
+    for batch in batches(sources, SCAN_BATCH):
+        row = engine.run(_scan_statement(engine, relation, batch))[0]
         total = int(row[0])
-        for source, filled, guess in zip(some, row[1::2], row[2::2], strict=True):
-            found.append(Scanned(source, total, total - int(filled), None if guess is None else int(guess)))
-    return found
+        for source, filled, estimate in zip(batch, row[1::2], row[2::2], strict=True):
+            scanned.append(Scanned(source, total, total - int(filled), None if estimate is None else int(estimate)))
+    return scanned
 
 
 def _scan_statement(engine: Engine, relation: Relation, sources: Sequence[Source]) -> Statement:
     return render("profiles/profile_scan.sql", engine.dialect, source=relation, columns=sources)
 
 
-def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> ColumnFacts:
-    """The facts of a sample with what is known of the whole table, without figures that only all rows can give."""
+def _extrapolate(column: Scanned, facts: ColumnFacts, row: Row | None) -> ColumnFacts:
+    """Return the facts of a whole table from those of a sample and the scan of all rows.
+
+    Figures that a sample cannot give are None.
+    """
     filled = column.rows - column.nulls
-    guess = column.estimate
+    estimate = column.estimate
     # of values that occur twice each, ten equal pairs and more are expected in such a sample
     all_different = facts.distinct == facts.filled and facts.filled**2 >= 20 * filled
-    if guess is None or all_different:
-        guess = estimated_distinct(facts.distinct, int(row[7]) if row else 0, facts.filled, filled)
+    if estimate is None or all_different:
+        estimate = estimated_distinct(facts.distinct, int(row[7]) if row else 0, facts.filled, filled)
     return replace(
         facts,
         rows=column.rows,
         nulls=column.nulls,
-        distinct=min(max(guess, facts.distinct), filled),
+        distinct=min(max(estimate, facts.distinct), filled),
         exact=False,
         smallest_group=None,
         rows_below_5=None,
@@ -343,7 +365,7 @@ def _from_sample(column: Scanned, facts: ColumnFacts, row: Row | None) -> Column
 # From column facts to proposed roles. Pure: the same facts always give the same proposal, each with its reasons.
 
 TELLING = 0.5
-"""From this share of texts with a shape on, the shape says what the column holds."""
+"""From this share of texts with a shape on, the shape shows what the column contains."""
 NUMBER_KINDS = tuple(kind.value for kind in NUMBERS_OF)
 NUMBERS = 0.9
 """From this share of texts that are numbers on, they are meant as numbers."""
@@ -368,7 +390,7 @@ _SOMEBODY |= {
     "empleado",
     "medecin",
 }
-"""A column that is called like one of these has people in it, and where its texts are names they are theirs."""
+"""Words for people: a column named after one contains people, and where its texts are names they are their names."""
 _OF_THINGS = {"product", "company", "brand", "file", "column", "table", "item", "shop", "store", "drug", "team"}
 _IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
@@ -377,20 +399,20 @@ _IDENTIFYING_SHAPES = {
     "ip_address": "IP addresses",
     "mac_address": "addresses of devices (MAC)",
     "coordinates": "coordinates",
-    **{form.name: form.said for form in FORMS},
+    **{form.name: form.description for form in FORMS},
 }
 _NO_NUMBERS = {"id", "nr", "no", "num", "number", "key", "code"}
-"""Beside one of these a word for a quantity makes no quantity: cost_code."""
+"""Words that turn a name of a quantity into that of something else: cost_code."""
 _REPEATED = 0.1
-"""UUIDs that few rows share name people, too: from this share of different values on, or from many of them on."""
+"""UUIDs that few rows share identify people, too: from this share of different values on, or from many of them on."""
 _FEW_NAMES = 5
 _MANY_VALUES = 20
 _SEPARATED = 0.9
-"""From so many values on, none of which most rows have, half of them do not have the right check digit by chance."""
+"""Separation from which on a column has so many values that half of them cannot have the check digit by chance."""
 
 
 def propose(facts: ColumnFacts) -> Proposal:
-    """The role that a column's name and facts suggest.
+    """Return the role that a column's name and facts suggest.
 
     Example:
         >>> age = ColumnFacts("age", "BIGINT", "integer", 100, 0, 40, True, 100, 100, rows_below_5=80, unique_rows=9)
@@ -399,36 +421,43 @@ def propose(facts: ColumnFacts) -> Proposal:
     """
     concept = concept_of(facts.name)
     if concept is not None and not facts.rows:
-        return Proposal(concept.role, tuple(_named(concept)), concept.name)
+        return Proposal(concept.role, tuple(_name_reasons(concept)), concept.name)
     if facts.constant:
-        said = "every row has the same value" if facts.distinct else "it has no values"
-        return Proposal(Role.OTHER, (said,))
-    rules = (_by_shape, _by_contents, _by_direct_name, _by_free_text, _by_name, _by_names_of_persons, _by_uniqueness)
-    proposal = next((found for rule in rules if (found := rule(facts, concept))), None)
+        return Proposal(Role.OTHER, ("every row has the same value" if facts.distinct else "it has no values",))
+    rules = (
+        _propose_by_shape,
+        _propose_by_contents,
+        _propose_direct_by_name,
+        _propose_by_free_text,
+        _propose_by_name,
+        _propose_by_names_of_people,
+        _propose_by_uniqueness,
+    )
+    proposal = next((proposal for rule in rules if (proposal := rule(facts, concept))), None)
     if proposal is None and (facts.kind in (Kind.DATE, Kind.TIMESTAMP) or facts.shape_share("date") >= TELLING):
-        reasons = ("it has dates, which others may know", *_rare(facts))
+        reasons = ("it has dates, which others may know", *_uniqueness_reason(facts))
         proposal = Proposal(Role.QUASI_IDENTIFIER, reasons, "event_date")
     elif proposal is None:
-        proposal = Proposal(Role.OTHER, (UNKNOWN, *_rare(facts)))
-    return replace(proposal, reasons=(*proposal.reasons, *_numbers_as_text(facts)))
+        proposal = Proposal(Role.OTHER, (UNKNOWN, *_uniqueness_reason(facts)))
+    return replace(proposal, reasons=(*proposal.reasons, *_number_hint(facts)))
 
 
 def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> list[ColumnProfile]:
-    """The columns, where one about which nothing is known takes the role of an equivalent column."""
-    known = {column.name: column for column in columns}
+    """Return the columns, where one of unknown contents takes the role of an equivalent column."""
+    profiles = {column.name: column for column in columns}
     for pair in twins:
         for name, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            unknown = known[name].role is Role.OTHER and known[name].proposal.concept is None
-            if unknown and known[other].role is not Role.OTHER:
-                facts = known[name].facts
-                reasons = (f"it is equivalent to {other}", *_rare(facts), *_numbers_as_text(facts))
-                proposal = replace(known[other].proposal, reasons=reasons)
-                known[name] = replace(known[name], proposal=proposal)
-    return list(known.values())
+            is_unknown = profiles[name].role is Role.OTHER and profiles[name].proposal.concept is None
+            if is_unknown and profiles[other].role is not Role.OTHER:
+                facts = profiles[name].facts
+                reasons = (f"it is equivalent to {other}", *_uniqueness_reason(facts), *_number_hint(facts))
+                proposal = replace(profiles[other].proposal, reasons=reasons)
+                profiles[name] = replace(profiles[name], proposal=proposal)
+    return list(profiles.values())
 
 
-def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
-    """The columns by proposed role, the most identifying first in each."""
+def sort_by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
+    """Sort the columns by proposed role, the most identifying first in each."""
 
     def key(column: ColumnProfile) -> tuple[int, float]:
         facts = column.facts
@@ -438,13 +467,14 @@ def by_risk(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     return tuple(sorted(columns, key=key))
 
 
-def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
-    what = {Kind.TEXT.value: "texts", Kind.INTEGER.value: "numbers"}.get(facts.kind, "values")
-    for shape, said in _IDENTIFYING_SHAPES.items():
+def _propose_by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """Propose a direct identifier if most values have the shape of one, and more of them than chance explains."""
+    noun = {Kind.TEXT.value: "texts", Kind.INTEGER.value: "numbers"}.get(facts.kind, "values")
+    for shape, description in _IDENTIFYING_SHAPES.items():
         share = facts.shape_share(shape)
-        few = facts.distinct < _MANY_VALUES or (facts.separation is not None and facts.separation < _SEPARATED)
-        if share >= TELLING and not (few and shape in _BY_CHANCE):
-            reason = f"{_percent(share)} of its {what} look like {said}"
+        is_chance = facts.distinct < _MANY_VALUES or (facts.separation is not None and facts.separation < _SEPARATED)
+        if share >= TELLING and not (is_chance and shape in _BY_CHANCE):
+            reason = f"{_percent(share)} of its {noun} look like {description}"
             return Proposal(Role.DIRECT_IDENTIFIER, (reason,), _CONCEPTS.get(shape, shape))
     if facts.shape_share("url") >= TELLING and facts.nearly_unique:
         return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different web address",), "web_address")
@@ -456,67 +486,71 @@ def _by_shape(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
     return None
 
 
-def _by_contents(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
-    """What most texts, lists, structures or JSON contain; what only some contain is a remark."""
+def _propose_by_contents(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """Propose a direct identifier if most texts, lists, structures or JSON contain one; a few are a remark."""
     for kind, rows in facts.contains.items():
         if kind != "url" and rows >= TELLING * facts.filled:
-            said = f"{_percent(rows / facts.filled)} of its values contain {_IDENTIFYING_SHAPES[kind]}"
-            return Proposal(Role.DIRECT_IDENTIFIER, (said,), kind)
+            reason = f"{_percent(rows / facts.filled)} of its values contain {_IDENTIFYING_SHAPES[kind]}"
+            return Proposal(Role.DIRECT_IDENTIFIER, (reason,), kind)
     return None
 
 
-def _by_direct_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
-    """A direct identifier by its name: only where the values can be one, so no yes/no columns, amounts or dates."""
+def _propose_direct_by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+    """Propose a direct identifier by its name if the values can be one: no yes/no columns, amounts or dates."""
     if (concept is None or concept.role is not Role.DIRECT_IDENTIFIER) and not facts.small:
-        longer = facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS and (facts.mean_length or 0) > 4
-        if facts.kind == Kind.INTEGER or longer:  # a number beside "num" or "count" that is too large to be a count
-            counted = (one for one in concepts_of(facts.name, with_about=False) if one.role is Role.DIRECT_IDENTIFIER)
-            concept = next(counted, concept)
+        are_numbers = facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS
+        # numbers too large to be counts identify people even where the name has "num" or "count"
+        if facts.kind == Kind.INTEGER or (are_numbers and (facts.mean_length or 0) > 4):
+            concepts = concepts_of(facts.name, with_fact_words=False)
+            concept = next((other for other in concepts if other.role is Role.DIRECT_IDENTIFIER), concept)
     if concept is None or concept.role is not Role.DIRECT_IDENTIFIER or facts.distinct <= 2:
         return None
-    fitting = facts.whole == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
-    no_number = concept.name in ("person_name", "address", "likeness")
-    if not fitting or (no_number and facts.kind == Kind.INTEGER):
+    is_fitting = facts.whole == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
+    needs_words = concept.name in ("person_name", "address", "likeness")
+    if not is_fitting or (needs_words and facts.kind == Kind.INTEGER):
         return None
-    return Proposal(Role.DIRECT_IDENTIFIER, (*_named(concept), *_rare(facts)), concept.name)
+    return Proposal(Role.DIRECT_IDENTIFIER, (*_name_reasons(concept), *_uniqueness_reason(facts)), concept.name)
 
 
-def _by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+def _propose_by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """Propose a direct identifier if many texts are sentences."""
     share = facts.shape_share("free_text")
     if share < FREE_TEXT:
         return None
-    said = f"{_percent(share)} of its texts are sentences; free text may identify people, so read it or leave it out"
-    return Proposal(Role.DIRECT_IDENTIFIER, (said,), "free_text")
+    reason = f"{_percent(share)} of its texts are sentences; free text may identify people, so read it or leave it out"
+    return Proposal(Role.DIRECT_IDENTIFIER, (reason,), "free_text")
 
 
-def _by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+def _propose_by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | None:
+    """Propose a role other than direct identifier by the column's name."""
     if concept is None or concept.role is Role.DIRECT_IDENTIFIER:
         return None
-    names = facts.distinct >= _FEW_NAMES and facts.shape_share("capitalised_words") >= TELLING
-    if names and {*words_of(facts.name)} & _SOMEBODY:  # people, as in a column "employee"
+    has_names = facts.distinct >= _FEW_NAMES and facts.shape_share("capitalised_words") >= TELLING
+    if has_names and {*words_of(facts.name)} & _SOMEBODY:  # people, as in a column "employee"
         return None
-    reasons, name = tuple(_named(concept)), concept.name
-    dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
-    if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not dates:
+    reasons, name = tuple(_name_reasons(concept)), concept.name
+    has_dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
+    if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not has_dates:
         reasons = ("its name suggests birth, but its values are not dates: possibly a place of birth or origin",)
         name = "nationality"
     if concept.name == "body" and "weight" in words_of(facts.name):
         reasons += (f"if it is the number of people that a row represents, name it with {spelled('weights')} instead",)
-    return Proposal(concept.role, (*reasons, *_rare(facts)), name)
+    return Proposal(concept.role, (*reasons, *_uniqueness_reason(facts)), name)
 
 
-def _by_names_of_persons(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+def _propose_by_names_of_people(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """Propose a direct identifier if most texts look like names of people."""
     share = facts.shape_share("capitalised_words")
     words = set(words_of(facts.name))
-    called = bool(words & (_NAME | _SOMEBODY)) and not words & _OF_THINGS
-    if share < TELLING or ((facts.distinct_share or 0) < 0.3 and not called):
+    is_named_for_people = bool(words & (_NAME | _SOMEBODY)) and not words & _OF_THINGS
+    if share < TELLING or ((facts.distinct_share or 0) < 0.3 and not is_named_for_people):
         return None
-    said = f"{_percent(share)} of its texts are several capitalized words, like names of people"
-    return Proposal(Role.DIRECT_IDENTIFIER, (said, *_rare(facts)), "person_name")
+    reason = f"{_percent(share)} of its texts are several capitalized words, like names of people"
+    return Proposal(Role.DIRECT_IDENTIFIER, (reason, *_uniqueness_reason(facts)), "person_name")
 
 
-def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
-    """How texts that are numbers become numbers, so that they can be grouped into ranges."""
+def _number_hint(facts: ColumnFacts) -> Iterator[str]:
+    """Yield how to read texts that are numbers as numbers, so that they can be grouped into ranges."""
     if facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS:
         name = facts.name if facts.name.isidentifier() else f'"{facts.name}"'
         yield (
@@ -525,31 +559,32 @@ def _numbers_as_text(facts: ColumnFacts) -> Iterator[str]:
         )
 
 
-def _by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+def _propose_by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
+    """Propose a role for a column that has a different value in almost every row."""
     if not facts.nearly_unique:
         return None
-    numbers = facts.kind in NUMBER_KINDS or facts.shape_share("number") >= NUMBERS
-    quantity = has_words_in(facts.name, "quantities") and not {*words_of(facts.name)} & _NO_NUMBERS
-    if numbers and (quantity or facts.measured >= MEASURED * facts.filled):
+    is_number = facts.kind in NUMBER_KINDS or facts.shape_share("number") >= NUMBERS
+    is_quantity = has_words_in(facts.name, "quantities") and not {*words_of(facts.name)} & _NO_NUMBERS
+    if is_number and (is_quantity or facts.measured >= MEASURED * facts.filled):
         return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
     if facts.kind == Kind.INTEGER and facts.width is not None and facts.width + 1 <= DENSE * facts.distinct:
         return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:
         return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different text, like identifiers",))
-    whole = facts.kind in (Kind.INTEGER, Kind.OTHER) or facts.whole == facts.filled or facts.shape_share("number")
-    if facts.all_different and whole:
+    is_whole = facts.kind in (Kind.INTEGER, Kind.OTHER) or facts.whole == facts.filled or facts.shape_share("number")
+    if facts.all_different and is_whole:
         return Proposal(Role.DIRECT_IDENTIFIER, ("every row has a different value, like identifiers",))
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
 
 
-def _named(concept: Concept) -> Iterator[str]:
-    yield f"its name suggests {concept.said}"
+def _name_reasons(concept: Concept) -> Iterator[str]:
+    yield f"its name suggests {concept.description}"
     if concept.doubt:
         yield concept.doubt
 
 
-def _rare(facts: ColumnFacts) -> Iterator[str]:
-    """That the column singles out almost every row."""
+def _uniqueness_reason(facts: ColumnFacts) -> Iterator[str]:
+    """Yield the reason that the column singles out almost every row, if it does."""
     if facts.nearly_unique:
         yield "almost every row has a different value"
 

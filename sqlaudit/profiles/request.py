@@ -38,4 +38,4 @@ class ProfileRequest:
         check_bounds(self)
 
 
-AS_USUAL = ProfileRequest()
+DEFAULT_REQUEST = ProfileRequest()

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import COPY, loaded
-from sqlaudit.column_sets.counting import Chosen, codes_are_kept
+from sqlaudit.column_sets.counting import Chosen, can_keep_codes
 from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
@@ -24,18 +24,18 @@ from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.columns import (
     BATCH,
     Source,
+    batch_columns,
     batches,
-    by_risk,
     column_facts,
-    facts_of,
     follow_twins,
+    list_sources,
     propose,
-    rows_of_values,
-    some_at_a_time,
-    sources_of,
+    query_values,
+    read_facts,
+    sort_by_risk,
 )
-from sqlaudit.profiles.names import count_table
-from sqlaudit.profiles.request import AS_USUAL, ProfileRequest
+from sqlaudit.profiles.names import find_count_table
+from sqlaudit.profiles.request import DEFAULT_REQUEST, ProfileRequest
 from sqlaudit.profiles.result import (
     ColumnFacts,
     ColumnProfile,
@@ -49,41 +49,44 @@ from sqlaudit.profiles.result import (
 from sqlaudit.profiles.warnings import FIRST_ROWS
 from sqlaudit.reports.document import percent
 
-# Which column says what person a row is about, from its name and from how often its values repeat.
+# The column that identifies the person of a row, from its name and from how often its values repeat.
 
-_PERSONS = ("record_id", "national_id", "account", "email", "phone")
-"""What names a person who may have several rows."""
+_PERSON_CONCEPTS = ("record_id", "national_id", "account", "email", "phone")
+"""Concepts of columns that identify a person who may have several rows."""
 BY_NAME = "its name suggests that it identifies people"
 
 
-def proposed_entity(columns: Sequence[ColumnProfile]) -> ProposedEntity | None:
-    """The column that identifies people with several rows; of several, the one with most values. None without one."""
+def propose_entity(columns: Sequence[ColumnProfile]) -> ProposedEntity | None:
+    """Return the column that identifies people with several rows, None without one.
+
+    Of several columns, the one with the most values is returned.
+    """
     return next((entity_by(column, BY_NAME) for column in repeating(columns)), None)
 
 
 def entity_by(column: ColumnProfile, why: str) -> ProposedEntity:
-    """The proposal of a column that repeats, with a further reason."""
-    each = column.facts.rows / column.facts.distinct
-    return ProposedEntity(column.name, f"{each:,.1f} rows per value; {why}")
+    """Return the proposal of a column whose values repeat, with `why` as a further reason."""
+    rows_per_value = column.facts.rows / column.facts.distinct
+    return ProposedEntity(column.name, f"{rows_per_value:,.1f} rows per value; {why}")
 
 
 def repeating(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
-    """The columns of persons that repeat, those with the most values first; no row is without one."""
-    found = (one for one in _of_persons(columns) if 1 < one.facts.distinct < one.facts.rows)
-    return sorted(found, key=lambda one: -one.facts.distinct)
+    """Return the columns that identify people and repeat, without NULL, those with the most values first."""
+    repeated = (column for column in _person_columns(columns) if 1 < column.facts.distinct < column.facts.rows)
+    return sorted(repeated, key=lambda column: -column.facts.distinct)
 
 
 def keys(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
-    """The columns of persons that are different in every row."""
-    return [one for one in _of_persons(columns) if one.facts.distinct == one.facts.rows > 0]
+    """Return the columns that identify people and differ in every row."""
+    return [column for column in _person_columns(columns) if column.facts.distinct == column.facts.rows > 0]
 
 
-def _of_persons(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
-    named = [one for one in columns if one.proposal.concept in _PERSONS]
-    return [one for one in named if not one.facts.nulls and one.facts.exact]
+def _person_columns(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    candidates = [column for column in columns if column.proposal.concept in _PERSON_CONCEPTS]
+    return [column for column in candidates if not column.facts.nulls and column.facts.exact]
 
 
-# Columns that say the same as another one: copies, and the same values under other names.
+# Equivalent columns: copies, and the same values under other names.
 
 MOST_PAIRS = 20
 
@@ -91,12 +94,17 @@ MOST_PAIRS = 20
 def find_twins(
     engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
 ) -> tuple[Twins, ...]:
-    """Pairs of columns each of which follows from the other; one statement, and only where group sizes agree.
+    """Return pairs of columns each of which follows from the other.
 
-    Two columns in which every value is unique always follow from each other, so they count only when they are equal.
-    Columns that were looked at in a sample are left out. `facts` are those of `sources`, in the same order.
+    One statement compares the pairs whose group sizes agree. Two columns in which every value is unique always follow
+    from each other, so they count only when they are equal. Columns that were sampled are left out.
+
+    Args:
+        engine, relation: the engine and the table.
+        sources: its columns.
+        facts: the facts of these columns, in the same order.
     """
-    pairs = list(_candidates(facts))[:MOST_PAIRS]
+    pairs = list(_candidate_pairs(facts))[:MOST_PAIRS]
     if not pairs:
         return ()
     used = sorted({position for pair in pairs for position in pair})
@@ -107,88 +115,91 @@ def find_twins(
         columns=[sources[position].parameters() for position in used],
         pairs=[(used.index(first), used.index(second)) for first, second in pairs],
     )
-    found = []
+    twins = []
     for number, groups, differing in engine.run(statement):
         first, second = (facts[position] for position in pairs[int(number)])
-        says_the_same = int(groups) == _groups(first)
-        if says_the_same and (not differing or first.unique_rows != first.rows):
-            found.append(Twins(first.name, second.name, not differing))
-    return tuple(found)
+        is_equivalent = int(groups) == _count_groups(first)
+        if is_equivalent and (not differing or first.unique_rows != first.rows):
+            twins.append(Twins(first.name, second.name, not differing))
+    return tuple(twins)
 
 
-def _candidates(facts: Sequence[ColumnFacts]) -> Iterator[tuple[int, int]]:
-    """Pairs whose groups have the same sizes, as far as the facts tell; each with the first of its likes."""
+def _candidate_pairs(facts: Sequence[ColumnFacts]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of positions of columns whose groups may have the same sizes, each with the first such column."""
     firsts: dict[object, int] = {}
     for position, column in enumerate(facts):
         if not column.exact or column.constant or column.entropy is None:
             continue
         sizes = (column.smallest_group, column.rows_below_5, column.unique_rows, round(column.entropy, 9))
-        first = firsts.setdefault((_groups(column), *sizes), position)
+        first = firsts.setdefault((_count_groups(column), *sizes), position)
         if first != position:
             yield first, position
 
 
-def _groups(column: ColumnFacts) -> int:
-    """Groups with the same value, NULL being one."""
+def _count_groups(column: ColumnFacts) -> int:
+    """Return the number of groups with the same value, NULL being one."""
     return column.distinct + (column.nulls > 0)
 
 
-# Columns that together pick people out: a small search among the columns of a profile, and what follows for roles.
+# Columns that together single people out: a small search among the columns of a profile, and the roles it changes.
 
 K = 5
 TOLERANCE = Fraction(1, 100)
 LARGEST = 3
-"""Columns of a set."""
+"""The most columns of a set."""
 SECONDS = 10.0
-"""Only slow machines need it: what is searched follows from the numbers below, so that roles do not depend on speed."""
+"""Time limit that only slow machines reach: the limits below bound the search, so that roles do not depend on speed."""
 PATIENCE = 20
-"""So many times as long on a cluster, which is not slow but answers late; and where there is little to do, so that
-no busy machine proposes other roles."""
+"""Factor on the time limit on a cluster, where each statement takes long to start; and for small searches, so that a
+busy machine proposes the same roles."""
 MOST_SETS = 3_000
 MOST_ROWS_READ = 2_000_000_000
-"""Rows times sets, where columns become codes once."""
+"""Most rows times sets, where columns are replaced by codes once."""
 MOST_ROWS_READ_IN_PLACE = 30_000_000
-"""The same where every statement reads the table itself."""
+"""Most rows times sets, where every statement reads the table itself."""
 LISTED = 50
-"""Sets that a profile has, the first ones; `sets_found` counts all of them."""
+"""Most sets in a profile, the first ones; `sets_found` counts all of them."""
 
 
 def search_together(
     engine: Engine, relation: Relation, sources: Sequence[Source], profile: ProfileResult
 ) -> tuple[ColumnSets | None, str]:
-    """The minimal column sets that put more than 1% of the rows into groups below five, or why they were not searched.
+    """Return the minimal column sets that put more than 1% of the rows into groups below five.
 
-    Sensitive columns take no part, because others do not know them, nor does the second of two equivalent columns. Sets
-    have at most three columns, or fewer for tables with many rows and columns.
+    Without sets, the second value is the reason why they were not searched. Sensitive columns are left out, because
+    others do not know them, and so is the second of two equivalent columns. Sets have at most three columns, or fewer
+    for tables with many rows and columns.
 
     Args:
-        engine, relation: the engine and the table. sources: its columns. profile: the profile so far.
+        engine, relation: the engine and the table.
+        sources: its columns.
+        profile: the profile so far.
     """
     by_name = {source.name: source for source in sources}
-    apart = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.twins)}
-    taking_part = [by_name[name] for name in profile.candidates if name not in apart]
-    chosen = [Chosen(source.name, source.sql, source.kind, source.type) for source in taking_part]
-    if not profile.rows or len(chosen) < 2:
+    excluded = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.twins)}
+    included = [by_name[name] for name in profile.candidates if name not in excluded]
+    columns = [Chosen(source.name, source.sql, source.kind, source.type) for source in included]
+    if not profile.rows or len(columns) < 2:
         return None, "" if profile.rows else "The table has no rows."
-    size = largest_size(profile.rows, len(chosen), codes_are_kept(engine, profile.rows, len(chosen)))
-    if size < min(2, len(chosen)):
+    size = largest_size(profile.rows, len(columns), can_keep_codes(engine, profile.rows, len(columns)))
+    if size < min(2, len(columns)):
         return None, (
-            f"Sets of columns were not searched: {len(chosen):,} columns and {profile.rows:,} rows are too many for a "
+            f"Sets of columns were not searched: {len(columns):,} columns and {profile.rows:,} rows are too many for a "
             f"profile. {command('columns')} searches them."
         )
-    is_little = count_subsets(len(chosen), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
+    is_little = count_subsets(len(columns), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
     on_cluster = engine.can_materialize and not engine.own_workbench
     seconds = SECONDS * PATIENCE if is_little or on_cluster else SECONDS
     request = ColumnRequest(
         k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
     )
-    found = search_columns(engine, replace(relation, label=profile.target), request, chosen)
-    ranked = sorted(found.sets, key=lambda one: (len(one.columns), -one.rows_at_risk))
-    return replace(found, sets=tuple(ranked), _figures=None), ""
+    sets = search_columns(engine, replace(relation, label=profile.target), request, columns)
+    ranked = sorted(sets.sets, key=lambda column_set: (len(column_set.columns), -column_set.rows_at_risk))
+    return replace(sets, sets=tuple(ranked), _figures=None), ""
 
 
 def largest_size(rows: int, columns: int, codes: bool) -> int:
-    """How many columns a set may have so that all sets stay cheap to count; 0 when not even pairs are.
+    """Return the number of columns up to which all sets are cheap to count; 0 if not even pairs are.
 
     Example:
         >>> largest_size(1000, 20, True), largest_size(1000, 40, True), largest_size(10**7, 100, True)
@@ -202,125 +213,129 @@ def largest_size(rows: int, columns: int, codes: bool) -> int:
     return 0
 
 
-def follow_sets(columns: Sequence[ColumnProfile], found: ColumnSets) -> list[ColumnProfile]:
-    """The columns, where one about which nothing is known is judged by the sets that it is in.
+def follow_sets(columns: Sequence[ColumnProfile], sets: ColumnSets) -> list[ColumnProfile]:
+    """Return the columns, where those of unknown contents get a role from the sets that they are in.
 
-    In a wide table nearly every column is in some minimal set, so that alone is a reason to look and no role. The
-    smallest group of columns without which no set is left is what makes people stand out: these become
-    quasi-identifiers.
+    In a wide table nearly every column is in some minimal set, so that alone is a reason to check it, but no role. The
+    smallest group of columns without which no set is left singles people out: its columns become quasi-identifiers.
 
     Args:
-        columns: with the roles that names and values suggest. found: all minimal sets, the best reasons first.
+        columns: the columns with the roles that names and values suggest.
+        sets: all minimal sets, those with the best reasons first.
     """
-    best = {name: one for one in reversed(found.sets) for name in one.columns}
-    decisive = found.repair or ()
+    best_sets = {name: column_set for column_set in reversed(sets.sets) for name in column_set.columns}
+    decisive = sets.repair or ()
     return [
-        _judged(column, best[column.name], column.name in decisive) if column.name in best else column
+        _apply_set(column, best_sets[column.name], column.name in decisive) if column.name in best_sets else column
         for column in columns
     ]
 
 
-def _judged(column: ColumnProfile, found: ColumnSet, is_decisive: bool) -> ColumnProfile:
+def _apply_set(column: ColumnProfile, column_set: ColumnSet, is_decisive: bool) -> ColumnProfile:
+    """Add the set to the column's reasons. A decisive column of unknown contents becomes a quasi-identifier."""
     if column.role is not Role.OTHER or column.proposal.concept is not None:
         return column
-    others = [name for name in found.columns if name != column.name]
-    known = f"with {' and '.join(others)}" if others else "on its own"
-    reason = f"{percent(found.share_at_risk)} of rows at risk {known}"
+    others = [name for name in column_set.columns if name != column.name]
+    company = f"with {' and '.join(others)}" if others else "on its own"
+    reason = f"{percent(column_set.share_at_risk)} of rows at risk {company}"
     unknown, *rest = column.proposal.reasons
     reasons = (reason, unknown, *rest) if is_decisive else (unknown, reason, *rest)
     role = Role.QUASI_IDENTIFIER if is_decisive else Role.OTHER
     return replace(column, proposal=Proposal(role, reasons, column.proposal.concept, is_decisive))
 
 
-# A profile of one target: facts, proposals, twins, and values when they were asked for.
+# The profile of one target: facts, proposals, equivalent columns, and values when they are requested.
 
 MOST_FREQUENT = 5
 
 
-def profile_target(engine: Engine, target: Target, request: ProfileRequest = AS_USUAL) -> ProfileResult:
-    """The profile of a target over an open engine.
+def profile_target(engine: Engine, target: Target, request: ProfileRequest = DEFAULT_REQUEST) -> ProfileResult:
+    """Profile a target on an open engine.
 
     Args:
-        engine: where the target is. target: what to look at. request: how.
+        engine: the engine with the target.
+        target: the table, file or query to profile.
+        request: the options of the profile.
 
     Raises:
         UsageError: the target has no columns, or cannot be opened.
         EngineError: the database refused or failed.
     """
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     relation = engine.open(target)
     if not relation.columns:
         raise UsageError(f"{target.name} has no columns.")
-    copy, sources = _loaded(engine, relation)
+    copy, sources = _load_columns(engine, relation)
     try:
         facts = column_facts(engine, copy, sources, request.exact_rows)
-        values = _shown(engine, copy, sources, facts) if request.show_values else {}
+        values = _query_values_to_show(engine, copy, sources, facts) if request.show_values else {}
         twins = find_twins(engine, copy, sources, facts)
-        columns = [ColumnProfile(found, propose(found), values.get(found.name)) for found in facts]
+        columns = [ColumnProfile(measured, propose(measured), values.get(measured.name)) for measured in facts]
         result = replace(result_of(engine, target, columns, twins), unreadable=relation.unreadable)
-        cells = count_table(engine, relation, result.rows)
+        cells = find_count_table(engine, relation, result.rows)
         result = replace(result, cells=cells, entity=None if cells else result.entity)
         if request.sets:
             result = with_sets(engine, copy, sources, result)
     finally:
         if copy is not relation:
             engine.drop(COPY)
-    return replace(result, **provenance(engine, already))
+    return replace(result, **provenance(engine, executed_before))
 
 
 def result_of(
     engine: Engine, target: Target, columns: Sequence[ColumnProfile], twins: tuple[Twins, ...]
 ) -> ProfileResult:
-    """The profile from what names and values of the columns suggest."""
+    """Return the profile from what names and values of the columns suggest."""
     return ProfileResult(
         target=target.name,
         rows=columns[0].facts.rows,
-        columns=by_risk(follow_twins(columns, twins)),
+        columns=sort_by_risk(follow_twins(columns, twins)),
         twins=twins,
-        entity=proposed_entity(columns),
+        entity=propose_entity(columns),
         **provenance(engine, len(engine.executed)),
     )
 
 
 def with_sets(engine: Engine, relation: Relation, sources: Sequence[Source], result: ProfileResult) -> ProfileResult:
-    """The profile with the columns that together pick people out, and the roles that follow from them."""
-    found, why_not = search_together(engine, relation, sources, result)
-    if found is None:
-        return replace(result, not_searched=why_not)
-    columns = by_risk(follow_twins(follow_sets(result.columns, found), result.twins))
-    return replace(result, columns=columns, together=replace(found, sets=found.sets[:LISTED]))
+    """Return the profile with the column sets that single people out, and the roles that follow from them."""
+    sets, reason = search_together(engine, relation, sources, result)
+    if sets is None:
+        return replace(result, not_searched=reason)
+    columns = sort_by_risk(follow_twins(follow_sets(result.columns, sets), result.twins))
+    return replace(result, columns=columns, together=replace(sets, sets=sets.sets[:LISTED]))
 
 
-def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:
-    """The relation and its columns, copied for the session where every statement would parse the text again."""
-    sources = sources_of(relation, engine.dialect)
-    named = [Resolved(source.name, source.sql, source.kind, source.name) for source in sources]
-    copy, found = loaded(engine, relation, named)
-    return copy, [replace(source, sql=column.sql) for source, column in zip(sources, found, strict=True)]
+def _load_columns(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:
+    """Return the relation and its columns, copied for the session if every statement would parse the text again."""
+    sources = list_sources(relation, engine.dialect)
+    roles = [Resolved(source.name, source.sql, source.kind, source.name) for source in sources]
+    copy, loaded_roles = loaded(engine, relation, roles)
+    return copy, [replace(source, sql=column.sql) for source, column in zip(sources, loaded_roles, strict=True)]
 
 
-def _shown(
+def _query_values_to_show(
     engine: Engine, relation: Relation, sources: Sequence[Source], facts: Sequence[ColumnFacts]
 ) -> Mapping[str, ShownValues]:
-    shown: dict[str, ShownValues] = {}
-    for some, share in some_at_a_time(sources, [found.exact for found in facts], facts[0].rows):
+    """Return the smallest, largest and most frequent values of each column, by name."""
+    values: dict[str, ShownValues] = {}
+    for batch, share in batch_columns(sources, [column.exact for column in facts], facts[0].rows):
         statement = render(
             "profiles/profile_shown.sql",
             engine.dialect,
             source=relation,
-            columns=[source.parameters() for source in some],
+            columns=[source.parameters() for source in batch],
             share=share,
             most=MOST_FREQUENT,
         )
         rows = engine.run(statement)
-        for number, source in enumerate(some):
-            own = [row for row in rows if int(row[0]) == number]
-            if own:
-                smallest = next(row[1] for row in own if row[3] == 1)
-                largest = next(row[1] for row in own if row[4] == 1)
-                frequent = tuple((row[1], int(row[2])) for row in own if row[5] <= MOST_FREQUENT)
-                shown[source.name] = ShownValues(smallest, largest, frequent)
-    return shown
+        for number, source in enumerate(batch):
+            matching = [row for row in rows if int(row[0]) == number]
+            if matching:
+                smallest = next(row[1] for row in matching if row[3] == 1)
+                largest = next(row[1] for row in matching if row[4] == 1)
+                frequent = tuple((row[1], int(row[2])) for row in matching if row[5] <= MOST_FREQUENT)
+                values[source.name] = ShownValues(smallest, largest, frequent)
+    return values
 
 
 @takes("target * db query where read limits exact_rows show_values sets", ProfileRequest)
@@ -347,23 +362,25 @@ def profile(given: Given) -> ProfileResult:
         return profile_target(engine, chosen, request)
 
 
-# What `sqlaudit profile` would propose as quasi-identifiers, from a first look, when none are named.
+# The quasi-identifiers that `sqlaudit profile` would propose, from the first rows only, for audits that name none.
 
 
 def likely_quasi_identifiers(engine: Engine, target: Target, apart_from: Collection[str] = ()) -> tuple[str, ...]:
-    """The columns that names and the first rows speak for.
+    """Return the columns that look like quasi-identifiers by their names and first rows.
 
     Args:
-        engine: where the target is. target: what would be audited. apart_from: columns with another role.
+        engine: the engine with the target.
+        target: the table, file or query to audit.
+        apart_from: columns with another role.
 
     Raises:
         SqlauditError: the target cannot be opened or read.
     """
     relation = engine.open(target)
-    sources = [source for source in sources_of(relation, engine.dialect) if source.name not in apart_from]
+    sources = [source for source in list_sources(relation, engine.dialect) if source.name not in apart_from]
     columns = []
-    for some in batches(sources, BATCH):
-        rows = rows_of_values(engine, relation, some, first=FIRST_ROWS)
-        facts = [facts_of(source, rows.get(number)) for number, source in enumerate(some)]
-        columns += [ColumnProfile(found, propose(found)) for found in facts]
+    for batch in batches(sources, BATCH):
+        rows = query_values(engine, relation, batch, first=FIRST_ROWS)
+        facts = [read_facts(source, rows.get(number)) for number, source in enumerate(batch)]
+        columns += [ColumnProfile(measured, propose(measured)) for measured in facts]
     return result_of(engine, target, columns, ()).likely if columns else ()

@@ -36,7 +36,7 @@ from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.levels import Hierarchy, Holds, published
 from sqlaudit.lattices.result import Checked
-from sqlaudit.profiles.identifying import Written, written_as_they_are
+from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 from sqlaudit.remedies.result import Release
 
 # The row patterns of a table as whole numbers: what every remedy decides on. Values stay in the database.
@@ -65,13 +65,13 @@ class RemedyTable:
         """What patterns are made of: the quasi-identifiers, then what else tells them apart."""
         return (*self.roles.quasi_identifiers, *self.apart)
 
-    def written(self, keep: Sequence[str]) -> Written:
+    def written(self, keep: Sequence[str]) -> ReleaseColumns:
         """What a release of it holds as it is.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
-        return written_as_they_are(
+        return find_release_columns(
             self.engine, self.relation, self.roles.not_published_as_they_are, keep, self.roles.published_as_they_are
         )
 

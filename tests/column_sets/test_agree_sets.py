@@ -69,11 +69,11 @@ def test_pairs_above_a_key_are_all_pairs_and_figures_are_those_of_all_rows(nulls
             agree = AgreeSets(counter, 5)
             seen: set[int] = set()
             for key in keys:
-                agree.count(key)
-                agree.above(key)
+                agree.count_pairs(key)
+                agree.read_pairs(key)
                 seen |= agree_of(rows, key, nulls)
-                assert set(agree.maximal()) == set(oracle.maximal_only(seen))
-            for mask, figures in counter.known.items():
+                assert set(agree.maximal_sets()) == set(oracle.maximal_only(seen))
+            for mask, figures in counter.cache.items():
                 expected = oracle.figures(plain(rows), tuple(bits(mask)), k, nulls.value)
                 assert (figures.classes, figures.min_size) == (expected["classes"], expected["min_size"]), bits(mask)
                 assert (figures.at_risk, figures.unique) == (expected["at_risk"], expected["unique"]), bits(mask)
@@ -97,7 +97,7 @@ def test_searches_whose_keys_have_too_many_pairs_or_that_read_several_at_once(
     @given(tables, st.sampled_from([1, 3, 100]), st.sampled_from([0, 500]), st.one_of(st.none(), st.integers(1, 3)))
     def run(rows: list[tuple[Any, ...]], pairs: int, few: int, most: int | None) -> None:
         monkeypatch.setattr(identify, "_PAIRS", pairs)
-        monkeypatch.setattr(identify, "_FEW", few)
+        monkeypatch.setattr(identify, "_FEW_CANDIDATES", few)
         with connect() as engine:
             found = find_columns(engine, table(rows), ColumnRequest(identifying=True, nulls=nulls, max_size=most))
         same = plain(rows)

@@ -158,7 +158,7 @@ def test_sets_counted_from_a_wider_set_have_the_same_figures(nulls: str) -> None
         counting = SetCounter(engine, code_columns(engine, relation, chosen, None), 5, NullPolicy(nulls))
         masks = [mask_of(chosen) for chosen in oracle.all_sets(6, 3) if len(chosen) == 3]
         counting.figures([mask_of(chosen) for chosen in oracle.all_sets(6, 2)])
-        counting.expect(masks)
+        counting.prepare(masks)
         found = counting.figures(masks)
         counting.close()
         kept = [done.name for done in engine.executed if done.name == "columns_cuboid"]

@@ -11,13 +11,20 @@ from hypothesis import strategies as st
 
 from sqlaudit.base.errors import BudgetSpent, Interrupted
 from sqlaudit.column_sets import masks
-from sqlaudit.column_sets.identify import FoundSets, all_by_border, all_by_levels, greedy, greedy_restarts, minimum
+from sqlaudit.column_sets.identify import (
+    FoundSets,
+    find_minimal_set,
+    search_border,
+    search_greedily,
+    search_levels,
+    search_minimum,
+)
 from sqlaudit.column_sets.masks import (
     bits,
     count_subsets,
+    keep_minimal,
     mask_of,
     minimal_hitting_sets,
-    minimal_only,
     minimum_hitting_set,
 )
 from tests.column_sets import oracle
@@ -77,7 +84,7 @@ def test_a_minimum_hitting_set_is_a_smallest_one(edges: list[int]) -> None:
 @given(sets, st.integers(0, WIDTH))
 def test_level_walk_finds_the_whole_border(safe: list[int], limit: int) -> None:
     ask = Lacking(safe)
-    found = all_by_levels(WIDTH, limit, ask)
+    found = search_levels(WIDTH, limit, ask)
     assert found.complete
     assert as_columns(found.minimal) == oracle.minimal_sets(WIDTH, ask.of, limit)
     assert as_columns(found.maximal_safe) == oracle.maximal_lacking(WIDTH, ask.of, limit)
@@ -87,7 +94,7 @@ def test_level_walk_finds_the_whole_border(safe: list[int], limit: int) -> None:
 @given(sets, sizes)
 def test_border_walk_finds_the_whole_border(safe: list[int], limit: int | None) -> None:
     ask = Lacking(safe)
-    found = all_by_border(WIDTH, limit, ask)
+    found = search_border(WIDTH, limit, ask)
     assert found.complete
     assert as_columns(found.minimal) == oracle.minimal_sets(WIDTH, ask.of, limit)
     if limit is None:
@@ -105,7 +112,7 @@ def test_border_walk_finds_the_whole_border(safe: list[int], limit: int | None) 
 @given(sets, sizes)
 def test_minimum_is_proven(safe: list[int], limit: int | None) -> None:
     ask = Lacking(safe)
-    found = minimum(WIDTH, limit, ask)
+    found = search_minimum(WIDTH, limit, ask)
     expected = oracle.minimal_sets(WIDTH, ask.of, limit)
     assert found.complete
     if expected:
@@ -120,18 +127,18 @@ def test_minimum_is_proven(safe: list[int], limit: int | None) -> None:
 def test_greedy_ends_in_a_minimal_set(safe: list[int], order: list[int], restarts: int) -> None:
     ask = Lacking(safe)
     expected = oracle.minimal_sets(WIDTH, ask.of)
-    one = greedy(order, ask)
+    one = find_minimal_set(order, ask)
     assert (one is None) == (not expected)
     assert one is None or tuple(bits(one)) in expected
-    found = greedy_restarts(order, restarts, 3, ask)
+    found = search_greedily(order, restarts, 3, ask)
     assert as_columns(found.minimal) <= expected
     assert one is None or one in found.minimal
-    assert found == greedy_restarts(order, restarts, 3, ask)
+    assert found == search_greedily(order, restarts, 3, ask)
 
 
 def test_level_walk_asks_only_border_sets() -> None:
     ask = Lacking([0b0011, 0b1110])
-    all_by_levels(4, 4, ask)
+    search_levels(4, 4, ask)
     assert sorted(ask.asked) == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 14]
 
 
@@ -148,17 +155,17 @@ class Budget:
 
 def test_a_stopped_walk_says_what_is_proven() -> None:
     ask = Lacking([0b0011, 0b1110])
-    found = all_by_levels(4, 4, ask, Budget(3))
+    found = search_levels(4, 4, ask, Budget(3))
     assert found == FoundSets((0b0101, 0b1001), (0b0011, 0b0110, 0b1010, 0b1100), False, 11, 2, 1)
-    found = all_by_border(4, None, ask, Budget(1))
+    found = search_border(4, None, ask, Budget(1))
     assert not found.complete
     assert found.open_sets > 0
-    found = minimum(4, None, ask, Budget(6))
+    found = search_minimum(4, None, ask, Budget(6))
     assert found.minimal == ()
     assert found.decided_size == 1
-    found = greedy_restarts(range(4), 0, 0, ask, Budget(2))
+    found = search_greedily(range(4), 0, 0, ask, Budget(2))
     assert (found.minimal, found.complete, found.open_sets) == ((), False, 1)
-    found = all_by_levels(4, 4, ask, Budget(0))
+    found = search_levels(4, 4, ask, Budget(0))
     assert found == FoundSets((), (), False, 0, -1, 1)
 
 
@@ -175,14 +182,14 @@ def test_a_walk_that_somebody_stops_says_what_is_proven(error: BaseException) ->
 
         return of(*arguments, decide)
 
-    found = walk(all_by_levels, 4, 4, questions=3)
+    found = walk(search_levels, 4, 4, questions=3)
     assert found == FoundSets((0b0101, 0b1001), (0b0011, 0b0110, 0b1010, 0b1100), False, 11, 2, 1, True)
-    assert walk(all_by_levels, 4, 4, questions=0) == FoundSets((), (), False, 0, -1, 1, True)
-    found = walk(all_by_border, 4, None, questions=3)
+    assert walk(search_levels, 4, 4, questions=0) == FoundSets((), (), False, 0, -1, 1, True)
+    found = walk(search_border, 4, None, questions=3)
     assert (found.complete, found.by_hand, found.open_sets) == (False, True, 1)
-    found = walk(minimum, 4, None, questions=3)
+    found = walk(search_minimum, 4, None, questions=3)
     assert (found.minimal, found.complete, found.by_hand) == ((), False, True)
-    found = walk(lambda decide: greedy_restarts(range(4), 1, 0, decide), questions=2)
+    found = walk(lambda decide: search_greedily(range(4), 1, 0, decide), questions=2)
     assert (found.minimal, found.by_hand, found.open_sets) == ((), True, 1)
 
 
@@ -191,13 +198,13 @@ def test_a_walk_that_somebody_stops_says_what_is_proven(error: BaseException) ->
 def test_however_soon_a_walk_stops_what_it_says_is_right(safe: list[int], budget: int, limit: int | None) -> None:
     ask = Lacking(safe)
     expected, of_any_size = oracle.minimal_sets(WIDTH, ask.of, limit), oracle.minimal_sets(WIDTH, ask.of)
-    levels = all_by_levels(WIDTH, limit or WIDTH, ask, Budget(budget))
-    smallest = minimum(WIDTH, limit, ask, Budget(budget))
-    for found in (levels, smallest, all_by_border(WIDTH, limit, ask, Budget(budget))):
+    levels = search_levels(WIDTH, limit or WIDTH, ask, Budget(budget))
+    smallest = search_minimum(WIDTH, limit, ask, Budget(budget))
+    for found in (levels, smallest, search_border(WIDTH, limit, ask, Budget(budget))):
         assert as_columns(found.minimal) <= expected
         assert not any(ask.of(tuple(bits(mask))) for mask in found.maximal_safe)
         assert found.complete is not bool(found.open_sets)
-    some = greedy_restarts(range(WIDTH), 2, 1, ask, Budget(budget))
+    some = search_greedily(range(WIDTH), 2, 1, ask, Budget(budget))
     assert as_columns(some.minimal) <= of_any_size
     assert some.minimal or some.open_sets or not of_any_size
     if not levels.complete:
@@ -226,7 +233,7 @@ def test_enumerations_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None
 def test_small_helpers() -> None:
     assert count_subsets(200, 4) == 1 + 200 + 19_900 + 1_313_400 + 64_684_950
     assert count_subsets(100, None) == 2**100
-    assert minimal_only([7, 3, 4, 3]) == [4, 3]
+    assert keep_minimal([7, 3, 4, 3]) == [4, 3]
     assert oracle.maximal_only([7, 3, 8]) == [7, 8]
     wide = 1 << 150 | 1
     assert bits(wide) == [0, 150]

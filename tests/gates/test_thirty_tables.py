@@ -10,7 +10,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.profiles.names import about_things
+from sqlaudit.profiles.names import reason_for_things
 from tests.cli.runner import run
 from tests.gates.thirty_tables import COUNTS, EMPTY, PEOPLE, THINGS, make_warehouse
 
@@ -66,7 +66,7 @@ def test_a_warehouse_of_thirty_tables_has_no_false_alarm(tmp_path: Path, monkeyp
     ],
 )
 def test_what_may_be_about_people_is_no_table_of_things(name: str, columns: dict[str, object]) -> None:
-    assert about_things(name, sqlaudit.profile(pd.DataFrame(columns), sets=False).columns) == ""
+    assert reason_for_things(name, sqlaudit.profile(pd.DataFrame(columns), sets=False).columns) == ""
 
 
 def test_missing_tables_are_said_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.names import count_table, count_table_of
+from sqlaudit.profiles.names import find_count_table, find_group_sizes
 from tests.audit_values import values_query
 from tests.cli.runner import run
 from tests.reports.schemas import validator
@@ -25,7 +25,7 @@ KINDS = {"region": "text", "year": "int", "n_patients": "int", "cost": "decimal"
 
 
 def looked_at(engine: Engine, rows: list[dict[str, Any]], kinds: dict[str, str]) -> tuple[Any, ...] | None:
-    found = count_table(engine, engine.open(Target(query=values_query(rows, kinds))))
+    found = find_count_table(engine, engine.open(Target(query=values_query(rows, kinds))))
     return None if found is None else (found.by, found.count)
 
 
@@ -114,7 +114,7 @@ def test_the_sizes_of_groups_of_another_table_are_counts(engine: Engine, change:
     kinds = {**VISIT_KINDS, "cost": "int", "treated": "int"}
     rows = [{"region": region, "year": year, "cost": other, "treated": n} for region, year, n, other in change(SIZES)]
     table, visits = (engine.open(Target(query=values_query(*one))) for one in ((rows, kinds), (VISITS, VISIT_KINDS)))
-    cells = count_table_of(engine, table, visits)
+    cells = find_group_sizes(engine, table, visits)
     assert (cells and (cells.by, cells.count)) == (found and (("region", "year"), found))
 
 
@@ -122,7 +122,7 @@ def test_other_dimensions_are_no_groups_of_a_table(engine: Engine) -> None:
     rows = [{"region": a, "sex": "f", "treated": n} for a, _, n, _ in SIZES]
     table = engine.open(Target(query=values_query(rows, {"region": "text", "sex": "text", "treated": "int"})))
     visits = engine.open(Target(query=values_query(VISITS, VISIT_KINDS)))
-    assert count_table_of(engine, table, visits) is None
+    assert find_group_sizes(engine, table, visits) is None
 
 
 def test_init_judges_the_sizes_of_groups_of_a_table_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.columns import FORMS, column_facts, propose, sources_of
-from sqlaudit.profiles.identifying import Written, suspected
+from sqlaudit.profiles.columns import FORMS, column_facts, list_sources, propose
+from sqlaudit.profiles.identifying import ReleaseColumns, find_suspects
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import ProfileResult, Role
 from sqlaudit.reports.notebook import document_of
@@ -365,7 +365,7 @@ def test_numbers_and_names_of_people_that_repeat(engine: Engine) -> None:
     """Each is told by an audit's warning and keeps a release from being written."""
     for columns, expected in ((CONTENT, set(CONTENT)), (NO_CONTENT, set())):
         relation = engine.open(Target(query=columns_query(columns, 36)))
-        looking, _ = suspected(engine, Written(relation, relation.columns, frozenset()))
+        looking, _ = find_suspects(engine, ReleaseColumns(relation, relation.columns, frozenset()))
         assert {*looking} == expected
 
 
@@ -379,5 +379,5 @@ def test_quantities_and_measurements_are_no_identifiers(engine: Engine) -> None:
     whole = {"a": [f"{n}.0" for n in spread], "b": [f"{n + 1}.000" for n in spread], "c": [f"{n}" for n in spread]}
     for columns, role in ((quantities, False), (texts, False), (codes, True), (whole, True)):
         relation = engine.open(Target(query=columns_query(columns, 40)))
-        facts = column_facts(engine, relation, sources_of(relation, engine.dialect))
+        facts = column_facts(engine, relation, list_sources(relation, engine.dialect))
         assert {one.name: propose(one).role is Role.DIRECT_IDENTIFIER for one in facts} == dict.fromkeys(columns, role)

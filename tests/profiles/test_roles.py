@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.profiles.columns import by_risk, follow_twins, propose
+from sqlaudit.profiles.columns import follow_twins, propose, sort_by_risk
 from sqlaudit.profiles.names import CONCEPTS, WORDS, concept_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, Proposal, Role, Twins
 
@@ -163,7 +163,7 @@ def test_columns_are_sorted_by_role_and_risk() -> None:
         facts("email", rows_below_5=0),
         facts("zip", distinct=50, rows_below_5=None),
     ]
-    result = by_risk([ColumnProfile(f, propose(f)) for f in given])
+    result = sort_by_risk([ColumnProfile(f, propose(f)) for f in given])
     assert [column.name for column in result] == ["email", "zip", "age", "sex", "income", "x"]
 
 

@@ -80,8 +80,8 @@ def what_if(given: Given) -> WhatIfResult:
         >>> str(found.answers[0].probability)
         '10/19'
     """
-    known = read_knowledge(given.given) if isinstance(given.given, Mapping) else load_knowledge(given.given)
+    knowledge = read_knowledge(given.given) if isinstance(given.given, Mapping) else load_knowledge(given.given)
     chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen) as engine:
-        return answer(engine, chosen, chosen_roles, known, given.show_values, WHOLE.read("terms", given.terms))
+        return answer(engine, chosen, chosen_roles, knowledge, given.show_values, WHOLE.read("terms", given.terms))

@@ -1,7 +1,7 @@
 """The worst-case disclosure of one sensitive attribute: its curve, its weakest classes, and its witnesses.
 
-Everything here follows from the distinct signatures of the classes, so it is computed when it is asked for, without
-the database.
+Everything here follows from the distinct signatures of the classes, so it is computed when needed, without the
+database.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ class Disclosure(Documented):
         """The disclosure at k = 0 … K: exact maximum, and against negated atoms only. Empty for an empty table."""
         if not len(self.signatures):
             return ()
-        few = self.signatures.as_rows is not None
-        found = disclosure_points(self.signatures, self._depth) if few else self._found.points
-        further = range(len(found), self.knowledge + 1)
-        return found + tuple(DisclosurePoint(k, Fraction(1), Fraction(1)) for k in further)
+        has_few_classes = self.signatures.as_rows is not None
+        points = disclosure_points(self.signatures, self._depth) if has_few_classes else self._computed_curve.points
+        further = range(len(points), self.knowledge + 1)
+        return points + tuple(DisclosurePoint(k, Fraction(1), Fraction(1)) for k in further)
 
     @property
     def curve(self) -> tuple[Fraction, ...]:
@@ -116,7 +116,7 @@ class Disclosure(Documented):
         return self.smallest_k_reaching(1)
 
     def smallest_k_reaching(self, threshold: Threshold) -> int | None:
-        """The smallest k whose maximum disclosure is at least `threshold`; None if no k of the curve is enough.
+        """Return the smallest k whose maximum disclosure is at least `threshold`; None if no k of the curve is enough.
 
         Raises:
             UsageError: the threshold is a float, or not from 0 to 1.
@@ -125,25 +125,25 @@ class Disclosure(Documented):
         return next((point.k for point in self.points if point.maximum >= limit), None)
 
     def witness(self, k: int) -> Witness:
-        """Knowledge of at most k implications that reaches the maximum disclosure, checked by another route.
+        """Return knowledge of at most k implications that reaches the maximum disclosure, checked in a second way.
 
         Raises:
             UsageError: the table is empty, or the curve does not reach to k.
         """
         from sqlaudit.models.disclosure.witness import find_witness
 
-        self._check(k)
-        return replace(find_witness(self.signatures, self._found, self._level(k)), k=k)
+        self._check_k(k)
+        return replace(find_witness(self.signatures, self._computed_curve, self._level(k)), k=k)
 
     def index(self) -> DisclosureIndex:
-        """The same curve in a form that follows changes of the table: classes replaced by others, or new ones.
+        """Return an index of the curve that can follow changes of the table: replaced and new classes.
 
-        A change costs what changed, not the size of the table. No row is needed for it, only the counts of the values
-        in the classes before and after.
+        The cost of a change depends on the changed classes, not on the size of the table. It needs no rows, only the
+        counts of the values in the classes before and after.
 
         Example:
             >>> found = Disclosure("disease", 2, Signatures.from_classes([[2, 2, 1], [2, 1, 1, 1]], k=2)).index()
-            >>> found.replace(removed=[[2, 2, 1]], added=[[2, 2, 2]])  # somebody with mumps has come
+            >>> found.replace(removed=[[2, 2, 1]], added=[[2, 2, 2]])  # a person with mumps was added
             >>> [str(point.maximum) for point in found.curve.points]
             ['2/5', '4/7', '1']
 
@@ -154,40 +154,40 @@ class Disclosure(Documented):
         return DisclosureIndex(self.signatures.padded(self.knowledge), self.knowledge)
 
     def by_class(self, k: int) -> ClassDisclosure:
-        """The disclosure of every class by itself.
+        """Return the disclosure of each class.
 
         Raises:
             UsageError: the table is empty, or the curve does not reach to k.
         """
         from sqlaudit.models.disclosure.program import class_disclosure
 
-        self._check(k)
+        self._check_k(k)
         return class_disclosure(self.signatures, self._level(k))
 
     def failing(self, threshold: Threshold, k: int) -> Failing:
-        """How many classes have somebody about whom k pieces of knowledge reach the threshold, and their rows.
+        """Count the classes, and their rows, in which k pieces of knowledge reach the threshold.
 
         Raises:
             UsageError: as `by_class` and `smallest_k_reaching`.
         """
         limit = exact_threshold(threshold)
-        self._check(k)
+        self._check_k(k)
         if self.curve[k] < limit:
             return Failing(k, 0, 0)
-        found = self.by_class(k)
-        return Failing(k, found.failing_classes(limit), found.failing_rows(limit))
+        by_class = self.by_class(k)
+        return Failing(k, by_class.failing_classes(limit), by_class.failing_rows(limit))
 
     def weakest(self, k: int, number: int) -> list[tuple[int, WeakClasses]]:
-        """The `number` signatures with the highest disclosure, highest first, each with its position."""
-        found = self.by_class(k)
-        return [(position, self._weak(found, position)) for position in found.weakest(number).tolist()]
+        """Return the `number` signatures with the highest disclosure, highest first, each with its position."""
+        by_class = self.by_class(k)
+        return [(position, self._describe_weak(by_class, position)) for position in by_class.weakest(number).tolist()]
 
     @property
     def _depth(self) -> int:
         return min(self.knowledge, self.signatures.k)
 
     @cached_property
-    def _found(self) -> DisclosureCurve:
+    def _computed_curve(self) -> DisclosureCurve:
         from sqlaudit.models.disclosure.program import maximum_disclosure
 
         return maximum_disclosure(self.signatures, self._depth)
@@ -195,19 +195,19 @@ class Disclosure(Documented):
     def _level(self, k: int) -> int:
         return min(k, self.signatures.k)
 
-    def _check(self, k: int) -> None:
+    def _check_k(self, k: int) -> None:
         if not self.points:
             raise UsageError("The table has no rows.")
         if not 0 <= k <= self.knowledge:
             raise UsageError(f"k = {k} is outside the curve, which covers k = 0 to {self.knowledge}.")
 
-    def _weak(self, found: ClassDisclosure, position: int) -> WeakClasses:
+    def _describe_weak(self, by_class: ClassDisclosure, position: int) -> WeakClasses:
         size, counts = self.signatures.signature(position)
         largest = tuple(count for count in counts if count)
-        return WeakClasses(size, largest, int(self.signatures.multiplicity[position]), found.exact(position))
+        return WeakClasses(size, largest, int(self.signatures.multiplicity[position]), by_class.exact(position))
 
 
-# Which classes have a signature: their keys and the values behind their largest counts, read only when asked for.
+# The classes with a signature: their keys and the values with their largest counts, read only on request.
 
 
 @dataclass(frozen=True)
@@ -218,23 +218,25 @@ class WorstPlace:
     values: tuple[Any, ...]
 
 
-def places_of(
+def find_classes(
     histogram: ClassHistogram,
     signatures: Signatures,
-    wanted: Mapping[int, int],
+    numbers: Mapping[int, int],
     labels: Sequence[str],
     collated: Sequence[bool],
 ) -> dict[int, list[WorstPlace]]:
-    """Classes with certain signatures, as many of each as are wanted or there are.
+    """Return classes with certain signatures, by the signature's position.
 
     Args:
-        histogram: the classes with their keys. signatures: where positions refer to.
-        wanted: how many classes by the signature's position.
-        labels: what the columns of the key are called. collated: which of them are text, ordered by code point.
+        histogram: the classes with their keys.
+        signatures: the signatures that positions refer to.
+        numbers: the most classes to return, by the signature's position.
+        labels: the labels of the columns of the key.
+        collated: for each column of the key, whether it is text, to be ordered by code point.
     """
-    if not wanted:
+    if not numbers:
         return {}
-    positions = list(wanted)
+    positions = list(numbers)
     depth = min(signatures.k + 1, histogram.lane_count)
     keys = [f"q{number}" for number, _ in enumerate(labels, 1)]
     cells = [f"c{lane}" for lane in range(histogram.lane_count)] if histogram.form == "packed" else ["cell_list"]
@@ -246,17 +248,17 @@ def places_of(
         key_names=keys,
         collated=list(collated),
         keep=", ".join(keys + cells),
-        most=max(wanted.values()),
+        most=max(numbers.values()),
     )
-    found: dict[int, list[WorstPlace]] = {position: [] for position in positions}
+    by_position: dict[int, list[WorstPlace]] = {position: [] for position in positions}
     for number, _, *row in histogram.engine.run(statement):
         key = dict(zip(labels, row, strict=False))
-        found[positions[number]].append(WorstPlace(key, _values(histogram, tuple(row[len(keys) :]))))
-    return {position: places[: wanted[position]] for position, places in found.items()}
+        by_position[positions[number]].append(WorstPlace(key, _rank_values(histogram, tuple(row[len(keys) :]))))
+    return {position: places[: numbers[position]] for position, places in by_position.items()}
 
 
-def _values(histogram: ClassHistogram, cells: Row) -> tuple[Any, ...]:
-    """The sensitive values that occur, most frequent first, ties by rank."""
+def _rank_values(histogram: ClassHistogram, cells: Row) -> tuple[Any, ...]:
+    """Return the sensitive values that occur in a class, most frequent first, ties by rank."""
     assert histogram.table is not None
     ranked = sorted((-count, lane) for lane, count in enumerate(histogram.counts_of(cells)) if count)
     return tuple(histogram.table.values[lane] for _, lane in ranked)

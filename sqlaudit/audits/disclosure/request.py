@@ -1,4 +1,4 @@
-"""What is asked of a table: how much knowledge, and what is told of the worst of it."""
+"""The request for worst-case disclosure: how much knowledge, and what to report of the worst classes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from sqlaudit.base.options import FLAG, RANGE, WHOLE, OptionKind, check_bounds, 
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.models.disclosure.exact import exact_threshold
-
-# What is asked of a table: how much knowledge, and what is told of the worst of it.
 
 WORST: Literal["worst"] = "worst"
 
@@ -38,16 +36,18 @@ def _witness(name: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class DisclosureRequest:
-    """What is asked of a table.
+    """The request for worst-case disclosure.
 
     Args:
-        target, roles: as in an audit. knowledge: what the curve covers; it is told from the first on.
-        threshold: a probability that should not be reached. weakest: how many signatures of weakest classes are told.
-        witness: for which k a witness is wanted, "worst" = where the curve gets interesting, None = for none.
+        target, roles: the table and the roles of its columns.
+        knowledge: the range of the curve; the report has it from the first number on.
+        threshold: the probability that must not be reached; None = none.
+        weakest: the most signatures of weakest classes to report.
+        witness: the k of the witness; "worst" = the smallest that reaches the threshold or certainty; None = none.
         show_values: whether quasi-identifier and sensitive values may be read for the report.
 
     Raises:
-        UsageError: numbers that do not fit together, or roles that are missing.
+        UsageError: numbers that do not fit together, or missing roles.
     """
 
     target: Target

@@ -1,4 +1,4 @@
-"""From a request and an engine to a `DisclosureResult`: one scan for the signatures, everything else follows."""
+"""The analysis of worst-case disclosure: one scan reads the signatures of the classes, from which all else follows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, places_of
+from sqlaudit.audits.disclosure.attribute import Disclosure, Failing, find_classes
 from sqlaudit.audits.disclosure.request import DisclosureRequest
 from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult, ShownWitness
 from sqlaudit.audits.joined_tables import refuse_joined
@@ -23,12 +23,12 @@ from sqlaudit.profiles.warnings import audit_warnings, warning_statements
 from sqlaudit.reports.document import plural
 
 SHOWN_KEYS = 3
-"""Of classes that are alike, so many are named when values may be shown."""
+"""Most classes with the same signature that are named when values may be shown."""
 
 
 @dataclass(frozen=True)
 class OpenedAttribute:
-    """A sensitive attribute of an open table: what everything about its classes is asked through."""
+    """A sensitive attribute of an open table, with the builder of its histogram."""
 
     builder: HistogramBuilder
     attribute: Resolved
@@ -38,27 +38,27 @@ class OpenedAttribute:
 
     @property
     def frame(self) -> Frame:
-        """The table as the histogram sees it."""
+        """The columns and rows of the histogram."""
         return self.builder.frame
 
     def with_keys(self) -> ClassHistogram:
-        """The classes with their keys."""
+        """Return the classes with their keys."""
         return self.builder.build(self.attribute.sql, self.table, keep_keys=True)
 
 
 def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureResult:
-    """Everything the request asks for.
+    """Measure the worst-case disclosure of each sensitive attribute.
 
     Raises:
-        UsageError: roles that do not fit the table, or persons with several classes or values.
+        UsageError: the roles do not fit the table, or a person has several classes or values.
         EngineError: the database refused or failed.
     """
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     table = open_table(engine, request.target, request.roles).copied()
     table.refuse_spelling_conflicts()
     opened = [open_attribute(table, attribute, position) for position, attribute in enumerate(table.roles.sensitive)]
-    attributes = tuple(_attribute_result(part, request) for part in opened)
-    sizes = class_sizes(attributes[0].disclosure)
+    attributes = tuple(_measure_attribute(part, request) for part in opened)
+    sizes = count_class_sizes(attributes[0].disclosure)
     published, published_roles = table.published, table.published_roles
     refuse_joined(engine, request.target, published, published_roles, request.roles, sizes)
     first = opened[0]
@@ -72,7 +72,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
         first_k=request.knowledge.first,
         warnings=tuple(audit_warnings(engine, published, published_roles, sizes, rows)),
         columns=tuple(column.name for column in published.columns),
-        **provenance(engine, already),  # last: the warnings run a statement too
+        **provenance(engine, executed_before),  # last: the warnings run a statement too
     )
 
 
@@ -89,7 +89,7 @@ def open_attribute(opened: OpenedTable, attribute: Resolved, position: int = 0) 
     """Return one sensitive attribute, ready to be asked about its classes.
 
     Raises:
-        UsageError: persons with several classes or values, or more values than are read.
+        UsageError: a person has several classes or values, or there are more values than are read.
     """
     builder = opened.histogram_builder(attribute, position)
     frame = builder.frame
@@ -104,8 +104,8 @@ def open_attribute(opened: OpenedTable, attribute: Resolved, position: int = 0) 
     return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(opened.roles, attribute, frame)))
 
 
-def class_sizes(disclosure: Disclosure) -> ClassSizes:
-    """The classes by size."""
+def count_class_sizes(disclosure: Disclosure) -> ClassSizes:
+    """Return the numbers of classes by size."""
     sizes: Counter[int] = Counter()
     signatures = disclosure.signatures
     for size, classes in zip(signatures.n.tolist(), signatures.multiplicity.tolist(), strict=True):
@@ -113,70 +113,71 @@ def class_sizes(disclosure: Disclosure) -> ClassSizes:
     return ClassSizes(tuple(sorted(sizes.items())))
 
 
-def _attribute_result(opened: OpenedAttribute, request: DisclosureRequest) -> AttributeResult:
+def _measure_attribute(opened: OpenedAttribute, request: DisclosureRequest) -> AttributeResult:
+    """Return the curve of an attribute, its failing and weakest classes, and its witness."""
     histogram = opened.builder.build(opened.attribute.sql, opened.table)
-    # with as many pieces of knowledge as there are values, all is certain
+    # with as many pieces of knowledge as there are values, everything is certain
     signatures = histogram.signatures(min(request.knowledge.last, opened.table.distinct))
     disclosure = Disclosure(opened.attribute.label, request.knowledge.last, signatures)
     result = AttributeResult(disclosure, opened.table.distinct, opened.null_rows, histogram.form)
     if not disclosure.points:
         return result
     threshold_k = None if request.threshold is None else disclosure.smallest_k_reaching(request.threshold)
-    # Where classes differ: the smallest k that reaches the threshold, or the last before somebody is certain
+    # classes differ most at the smallest k that reaches the threshold, or at the last before someone is certain
     certain = disclosure.smallest_certain_k
     last = disclosure.knowledge if certain is None else max(0, certain - 1)
     weakest_k = last if threshold_k is None else min(last, threshold_k)
     result = replace(
         result,
         threshold_k=threshold_k,
-        failing=_failing(disclosure, request),
+        failing=_find_failing(disclosure, request),
         weakest_k=weakest_k,
-        witness=_witness(disclosure, threshold_k, request),
+        witness=_find_witness(disclosure, threshold_k, request),
     )
     weakest = disclosure.weakest(weakest_k, request.weakest)
     result = replace(result, weakest=tuple(classes for _, classes in weakest))
-    return _with_values(opened, result, [position for position, _ in weakest]) if request.show_values else result
+    return _look_up_values(opened, result, [position for position, _ in weakest]) if request.show_values else result
 
 
-def _failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failing, ...]:
-    """The classes that reach the threshold for every k of the report; from the k on where all do, all do."""
+def _find_failing(disclosure: Disclosure, request: DisclosureRequest) -> tuple[Failing, ...]:
+    """Return, for each k of the report, the classes that reach the threshold. Once all do, all do for larger k."""
     if request.threshold is None:
         return ()
-    found: list[Failing] = []
+    failing: list[Failing] = []
     for k in range(request.knowledge.first, request.knowledge.last + 1):
-        if found and found[-1].classes == disclosure.signatures.classes:
-            found.append(replace(found[-1], k=k))
+        if failing and failing[-1].classes == disclosure.signatures.classes:
+            failing.append(replace(failing[-1], k=k))
         else:
-            found.append(disclosure.failing(request.threshold, k))
-    return tuple(found)
+            failing.append(disclosure.failing(request.threshold, k))
+    return tuple(failing)
 
 
-def _witness(disclosure: Disclosure, threshold_k: int | None, request: DisclosureRequest) -> ShownWitness | None:
-    """The witness for the k asked for; else for the smallest k that reaches the threshold or certainty."""
+def _find_witness(disclosure: Disclosure, threshold_k: int | None, request: DisclosureRequest) -> ShownWitness | None:
+    """Return the witness for the requested k, else for the smallest k that reaches the threshold or certainty."""
     if request.witness is None:
         return None
-    asked = request.witness if isinstance(request.witness, int) else None
-    choices = (asked, threshold_k, disclosure.smallest_certain_k, disclosure.knowledge)
+    requested_k = request.witness if isinstance(request.witness, int) else None
+    choices = (requested_k, threshold_k, disclosure.smallest_certain_k, disclosure.knowledge)
     witness = disclosure.witness(next(k for k in choices if k is not None))
     signatures = disclosure.signatures
     return ShownWitness(witness, tuple(signatures.signature(position)[0] for position, _ in witness.classes))
 
 
-def _with_values(opened: OpenedAttribute, result: AttributeResult, weakest: Sequence[int]) -> AttributeResult:
-    """The weakest classes, by their positions, and those of the witness with keys and values, looked up."""
+def _look_up_values(opened: OpenedAttribute, result: AttributeResult, weakest: Sequence[int]) -> AttributeResult:
+    """Return the result with keys and values of the weakest classes, given by position, and of the witness."""
     witness, signatures = result.witness, result.disclosure.signatures
-    wanted = Counter(position for position, _ in witness.witness.classes) if witness else Counter()
+    numbers = Counter(position for position, _ in witness.witness.classes) if witness else Counter()
     for position, classes in zip(weakest, result.weakest, strict=True):
-        wanted[position] = max(wanted[position], min(SHOWN_KEYS, classes.classes))
-    if not wanted:
+        numbers[position] = max(numbers[position], min(SHOWN_KEYS, classes.classes))
+    if not numbers:
         return result
-    found = places_of(opened.with_keys(), signatures, wanted, opened.labels, opened.frame.collated)
-    named = []
+    found_classes = find_classes(opened.with_keys(), signatures, numbers, opened.labels, opened.frame.collated)
+    weakest_shown = []
     for position, classes in zip(weakest, result.weakest, strict=True):
-        places = found[position][:SHOWN_KEYS]
-        values = tuple(place.values[: len(classes.largest)] for place in places)
-        named.append(replace(classes, keys=tuple(place.key for place in places), values=values))
+        places = found_classes[position][:SHOWN_KEYS]
+        values = tuple(each.values[: len(classes.largest)] for each in places)
+        weakest_shown.append(replace(classes, keys=tuple(each.key for each in places), values=values))
     if witness is not None:
-        places_shown = tuple(found[position][copy] for position, copy in witness.witness.classes)
+        places_shown = tuple(found_classes[position][copy] for position, copy in witness.witness.classes)
         witness = replace(witness, places=places_shown)
-    return replace(result, weakest=tuple(named), witness=witness)
+    return replace(result, weakest=tuple(weakest_shown), witness=witness)

@@ -1,7 +1,6 @@
-"""What follows from stated knowledge: named persons and values are looked up, the pure program answers.
+"""Probabilities given stated knowledge: looks up the named people and values, and computes the answers in Python.
 
-Only the classes of the named persons are read. What the user wrote reaches the database as bound parameters, never as
-SQL.
+Only the classes of the named people are read. The user's texts reach the database as bound parameters, never as SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
 
-# What somebody knows, from a YAML file: people, basic implications about them, and what to ask.
+# The knowledge of an attacker, from a YAML file: people, basic implications about them, and the statements to ask.
 #
 #     people:
 #       Charlie: {age: 24, sex: M}      # by quasi-identifiers; or by the entity column: Charlie: 4711
@@ -43,8 +42,8 @@ from sqlaudit.reports.notebook import Shown
 #       - never: {Charlie: mumps}       # Charlie does not have mumps; several things: not all of them
 #     ask: {Charlie: flu}
 #
-# Different names are different persons. Values are taken as they are written; a plain null is NULL. Under `then` a
-# person may have a list of values: one of them. Errors name the line, never a value.
+# Different names are different people. Values are read as they are written; a plain null is NULL. Under `then` a person
+# may have a list of values, of which one is true. Errors name the line, never a value.
 
 _KEYS = ("people", "knowledge", "ask", "sensitive")
 _RULES = ("if", "then", "never")
@@ -52,132 +51,137 @@ _RULES = ("if", "then", "never")
 
 @dataclass(frozen=True)
 class NamedPerson:
-    """A person, by the value of the entity column or by quasi-identifiers, and where that is written."""
+    """A person, by the value of the entity column or by quasi-identifiers, with the file and line of the entry."""
 
     label: str
     entity: Name
     key: Mapping[str, Name] | None
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
 class NamedAtom:
-    """A person has a value."""
+    """The statement that a person has a value."""
 
     person: str
     value: Name
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
-class KnownRule:
-    """If everything in `if_all` holds, something in `then_any` does; nothing in it means: it never all holds."""
+class KnowledgeRule:
+    """A basic implication: if all of `if_all` is true, some of `then_any` is. Empty `then_any`: never all is true."""
 
     if_all: tuple[NamedAtom, ...]
     then_any: tuple[NamedAtom, ...]
-    place: str
+    location: str
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known and asked; `sensitive` names the attribute, empty when there is only one."""
+    """The knowledge and the statements to ask; `sensitive` names the attribute, empty if there is only one."""
 
     people: Mapping[str, NamedPerson]
-    rules: tuple[KnownRule, ...]
+    rules: tuple[KnowledgeRule, ...]
     ask: tuple[NamedAtom, ...]
     sensitive: str = ""
 
 
 def load_knowledge(path: str | Path) -> Knowledge:
-    """The knowledge in a YAML file.
+    """Return the knowledge in a YAML file.
 
     Raises:
         InputError: the file cannot be read, or is not YAML.
-        UsageError: it is not of the shape above; the sentence names file and line, never a value.
+        UsageError: the file is not of the shape above; the message names file and line, never a value.
     """
     root = load_nodes(path)
     if root is None:
         raise UsageError(f"{path} is empty. It needs 'people' and what to ask.")
-    return _read(root)
+    return _parse_knowledge(root)
 
 
-def read_knowledge(given: Mapping[str, Any]) -> Knowledge:
-    """The same from a Python mapping.
+def read_knowledge(mapping: Mapping[str, Any]) -> Knowledge:
+    """Return the knowledge in a Python mapping of the same shape.
 
     Raises:
-        UsageError: as `load_knowledge`.
+        UsageError: the mapping is not of this shape.
 
     Example:
         >>> known = read_knowledge({"people": {"Ed": {"age": 24}}, "ask": {"Ed": "flu"}})
         >>> known.people["Ed"].key, known.ask[0].value
         ({'age': '24'}, 'flu')
     """
-    return _read(nodes_of(given, "the knowledge"))
+    return _parse_knowledge(nodes_of(mapping, "the knowledge"))
 
 
-def _read(root: Node) -> Knowledge:
-    sections = _sections(root, _KEYS, "the file")
+def _parse_knowledge(root: Node) -> Knowledge:
+    """Return the knowledge under a root node."""
+    sections = _read_sections(root, _KEYS, "the file")
     for needed in ("people", "ask"):
         if needed not in sections:
             raise root.fail(f"{needed!r} is missing.")
-    people = {key.text("a person's name"): _person(key, value) for key, value in sections["people"].pairs("'people'")}
-    known = sections.get("knowledge")
-    listed = [] if known is None or known.value is None else known.items("'knowledge'")
-    rules = tuple(_rule(item, people) for item in listed)
-    ask = tuple(_atoms(sections["ask"], people, "'ask'"))
+    people = {
+        key.text("a person's name"): _read_person(key, value) for key, value in sections["people"].pairs("'people'")
+    }
+    section = sections.get("knowledge")
+    items = [] if section is None or section.value is None else section.items("'knowledge'")
+    rules = tuple(_read_rule(rule_node, people) for rule_node in items)
+    ask = tuple(_read_atoms(sections["ask"], people, "'ask'"))
     if not ask:
         raise sections["ask"].fail("there is nothing to ask.")
     sensitive = sections["sensitive"].text("'sensitive'") if "sensitive" in sections else ""
     return Knowledge(people, rules, ask, sensitive)
 
 
-def _sections(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
-    found: dict[str, Node] = {}
+def _read_sections(node: Node, allowed: tuple[str, ...], what: str) -> dict[str, Node]:
+    """Return the values under a node by key; refuse unknown keys."""
+    sections: dict[str, Node] = {}
     for word, value in node.pairs(what):
         name = word.text("a key")
-        if name not in known:
-            raise word.fail(f"unknown key {name!r}.{closest(name, known)} Known keys: {', '.join(known)}.")
-        found[name] = value
-    return found
+        if name not in allowed:
+            raise word.fail(f"unknown key {name!r}.{closest(name, allowed)} Known keys: {', '.join(allowed)}.")
+        sections[name] = value
+    return sections
 
 
-def _person(key: Node, value: Node) -> NamedPerson:
+def _read_person(key: Node, value: Node) -> NamedPerson:
     label = key.text("a person's name")
     if not value.is_mapping:
         return NamedPerson(label, value.name("a person"), None, value.place)
-    named = {column.text("a column"): cell.name("a value") for column, cell in value.pairs("a person")}
-    return NamedPerson(label, None, named, value.place)
+    cells = {column.text("a column"): cell.name("a value") for column, cell in value.pairs("a person")}
+    return NamedPerson(label, None, cells, value.place)
 
 
-def _rule(node: Node, people: Mapping[str, NamedPerson]) -> KnownRule:
-    sections = _sections(node, _RULES, "a piece of knowledge")
+def _read_rule(node: Node, people: Mapping[str, NamedPerson]) -> KnowledgeRule:
+    """Return a piece of knowledge from a node with `if` and `then`, or `never`."""
+    sections = _read_sections(node, _RULES, "a piece of knowledge")
     if "never" in sections and len(sections) > 1:
         raise node.fail("'never' cannot be combined with 'if' and 'then'.")
     condition = "never" if "never" in sections else "if"
-    if_all = tuple(_atoms(sections[condition], people, f"'{condition}'")) if condition in sections else ()
+    if_all = tuple(_read_atoms(sections[condition], people, f"'{condition}'")) if condition in sections else ()
     if len({atom.person for atom in if_all}) < len(if_all):
         raise node.fail(f"'{condition}' gives one person two values.")
-    then_any = tuple(_atoms(sections["then"], people, "'then'")) if "then" in sections else ()
+    then_any = tuple(_read_atoms(sections["then"], people, "'then'")) if "then" in sections else ()
     if condition == "if" and not then_any:
         raise node.fail("'then' is missing. Statements that cannot all be true belong under 'never'.")
     if condition == "never" and not if_all:
         raise node.fail("'never' is empty.")
-    return KnownRule(if_all, then_any, node.place)
+    return KnowledgeRule(if_all, then_any, node.place)
 
 
-def _atoms(node: Node, people: Mapping[str, NamedPerson], what: str) -> Iterator[NamedAtom]:
-    """Atoms from {person: value}, {person: [values]}, or a list of such mappings."""
+def _read_atoms(node: Node, people: Mapping[str, NamedPerson], what: str) -> Iterator[NamedAtom]:
+    """Yield atoms from {person: value}, {person: [values]}, or a list of such mappings."""
     if not node.is_mapping and isinstance(node.value, list):
-        for item in node.items(what):
-            yield from _atoms(item, people, what)
+        for entry in node.items(what):
+            yield from _read_atoms(entry, people, what)
         return
     for word, value in node.pairs(what):
         label = word.text("a person's name")
         if label not in people:
             raise word.fail("this person is not listed under 'people'.")
-        listed = value.items("values") if isinstance(value.value, list) and not value.is_mapping else [value]
-        for item in listed:
-            yield NamedAtom(label, item.name("a value"), item.place)
+        values = value.items("values") if isinstance(value.value, list) and not value.is_mapping else [value]
+        for entry in values:
+            yield NamedAtom(label, entry.name("a value"), entry.place)
 
 
 @dataclass(frozen=True)
@@ -233,54 +237,54 @@ def answer(
     show_values: bool = False,
     limit: int = DEFAULT_LIMIT,
 ) -> WhatIfResult:
-    """The exact probability of everything that is asked.
+    """Compute the exact probability of each statement that is asked.
 
     Args:
-        show_values: whether persons and values are repeated in the result as they were written.
-        limit: conjunctions that may be held at once; more are refused.
+        show_values: whether people and values are repeated in the result as they were written.
+        limit: the most conjunctions in memory at once; knowledge that needs more is refused.
 
     Raises:
-        ContradictoryKnowledge: the knowledge can not be true of this table.
-        UsageError: a person or value that the table does not have, or knowledge that is too long to answer exactly.
+        ContradictoryKnowledge: the knowledge cannot be true of this table.
+        UsageError: a person or value is not in the table, or the knowledge is too long to answer exactly.
         EngineError: the database refused or failed.
     """
     check_roles(roles)
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     table = open_table(engine, target, roles).copied()
     table.refuse_spelling_conflicts()
-    attribute = _attribute(table.roles, knowledge)
-    persons = _Persons(open_attribute(table, attribute), table.roles, knowledge)
+    attribute = _find_attribute(table.roles, knowledge)
+    persons = _PersonClasses(open_attribute(table, attribute), table.roles, knowledge)
     rules = [
         BasicImplication(tuple(map(persons.atom, rule.if_all)), tuple(map(persons.atom, rule.then_any)))
         for rule in knowledge.rules
     ]
-    found = [
-        (asked, what_if(persons.atom(asked), rules, persons.members, persons.classes, limit)) for asked in knowledge.ask
+    results = [
+        (atom, what_if(persons.atom(atom), rules, persons.members, persons.classes, limit)) for atom in knowledge.ask
     ]
     return WhatIfResult(
         target=target.name,
-        **provenance(engine, already),
+        **provenance(engine, executed_before),
         roles=shown_roles(roles),
         sensitive=attribute.label,
         people=len(persons.members),
         pieces=len(rules),
         classes=len(persons.classes),
-        knowledge=found[0][1].knowledge,
-        answers=tuple(_answer(asked, result, show_values) for asked, result in found),
+        knowledge=results[0][1].knowledge,
+        answers=tuple(_make_answer(atom, result, show_values) for atom, result in results),
     )
 
 
 def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledge: Knowledge) -> list[Statement]:
     """The statements that `answer` runs, as far as they are known before; what was written stands as $1, $2, …"""
     table = open_table(engine, relation, roles)
-    attribute = _attribute(table.roles, knowledge)
+    attribute = _find_attribute(table.roles, knowledge)
     builder = table.histogram_builder(attribute)
     statements = builder.plan(attribute.sql)[:1]
-    lookup = _Lookup(builder, table.roles, 0, attribute.collated)
-    return statements + [lookup.statement(lookup.named(person)[0]) for person in knowledge.people.values()]
+    lookup = _ClassLookup(builder, table.roles, 0, attribute.collated)
+    return statements + [lookup.statement(lookup.name_columns(person)[0]) for person in knowledge.people.values()]
 
 
-def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
+def _find_attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
     """The sensitive attribute that the knowledge is about."""
     if not knowledge.sensitive and len(roles.sensitive) == 1:
         return roles.sensitive[0]
@@ -295,15 +299,15 @@ def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
     )
 
 
-def _answer(asked: NamedAtom, result: WhatIf, show_values: bool) -> WhatIfAnswer:
+def _make_answer(atom: NamedAtom, result: WhatIf, show_values: bool) -> WhatIfAnswer:
     if not show_values:
-        return WhatIfAnswer(asked.place, result.probability, result.prior)
-    value = "no value" if asked.value is None else asked.value
-    return WhatIfAnswer(asked.place, result.probability, result.prior, asked.person, value)
+        return WhatIfAnswer(atom.location, result.probability, result.prior)
+    value = "no value" if atom.value is None else atom.value
+    return WhatIfAnswer(atom.location, result.probability, result.prior, atom.person, value)
 
 
 @dataclass(frozen=True)
-class _Lookup:
+class _ClassLookup:
     """Finds the class of a person who is named by the entity or by quasi-identifiers."""
 
     builder: HistogramBuilder
@@ -311,59 +315,65 @@ class _Lookup:
     null_lane: int
     text: bool
 
-    def named(self, person: NamedPerson) -> tuple[list[tuple[str, bool]], list[Any]]:
-        """(column, whether it holds numbers) for what names the person, and what it is compared with."""
+    def name_columns(self, person: NamedPerson) -> tuple[list[tuple[str, bool]], list[Any]]:
+        """Return the columns that name the person, each with whether it has numbers, and the values to compare."""
         if person.key is None:
             if self.roles.entity is None:
-                raise UsageError(f"{person.place}: name the person by quasi-identifiers, or give {spelled('entity')}.")
+                raise UsageError(
+                    f"{person.location}: name the person by quasi-identifiers, or give {spelled('entity')}."
+                )
             columns, values = [("e", self.roles.entity)], [person.entity]
         else:
             labels = {q.label: (f"q{number}", q) for number, q in enumerate(self.roles.quasi_identifiers, 1)}
             if set(person.key) != set(labels):
-                raise UsageError(f"{person.place}: a person needs exactly the quasi-identifiers: {', '.join(labels)}.")
+                raise UsageError(
+                    f"{person.location}: a person needs exactly the quasi-identifiers: {', '.join(labels)}."
+                )
             columns, values = list(labels.values()), [person.key[label] for label in labels]
         kinds = [(column, role.kind in NUMBERS) for column, role in columns]
-        bound = [as_parameter(value, role, person.place) for value, (_, role) in zip(values, columns, strict=True)]
-        return kinds, bound
+        parameters = [
+            as_parameter(value, role, person.location) for value, (_, role) in zip(values, columns, strict=True)
+        ]
+        return kinds, parameters
 
-    def statement(self, named: list[tuple[str, bool]]) -> Statement:
-        """The class of a person, with its key and how often each value occurs."""
+    def statement(self, columns: list[tuple[str, bool]]) -> Statement:
+        """Return the statement that reads the class of a person: its key, and the rows with each value."""
         return render(
             "audits/disclosure/class_of_person.sql",
             self.builder.engine.dialect,
             step="class of a person",
             **self.builder.frame.parameters(),
             text=self.text,
-            named=[(column, number, Raw(f"${place}")) for place, (column, number) in enumerate(named, 1)],
+            named=[(column, number, Raw(f"${position}")) for position, (column, number) in enumerate(columns, 1)],
             null_lane=self.null_lane,
         )
 
     def find(self, person: NamedPerson) -> tuple[Hashable, dict[Hashable, int]]:
-        """The key of the person's class, and its counts by lane.
+        """Return the key of the person's class, and its counts by lane.
 
         Raises:
-            UsageError: nobody, or somebody in more than one class, fits.
+            UsageError: no class, or more than one, matches the person.
         """
-        named, values = self.named(person)
-        rows = self.builder.engine.run(self.statement(named), values)
+        columns, values = self.name_columns(person)
+        rows = self.builder.engine.run(self.statement(columns), values)
         keys = {tuple(map(repr, row[:-2])) for row in rows}
         if not rows:
-            raise UsageError(f"{person.place}: no one in the table matches this person.")
+            raise UsageError(f"{person.location}: no one in the table matches this person.")
         if len(keys) > 1:
             raise UsageError(
-                f"{person.place}: {len(keys)} groups match this person. With {spelled('joint', True)}, name people "
+                f"{person.location}: {len(keys)} groups match this person. With {spelled('joint', True)}, name people "
                 f"by {spelled('entity')}."
             )
         if self.builder.frame.solo and any(value is None for value in rows[0][:-2]):
             raise UsageError(
-                f"{person.place}: with {spelled('nulls', 'distinct')} a row with a missing quasi-identifier is a "
+                f"{person.location}: with {spelled('nulls', 'distinct')} a row with a missing quasi-identifier is a "
                 "group of its own, so its value is certain."
             )
         return keys.pop(), {int(row[-2]): int(row[-1]) for row in rows}
 
 
-class _Persons:
-    """The named persons in their classes: what the pure program is asked with."""
+class _PersonClasses:
+    """The named people with their classes, as the computation needs them."""
 
     def __init__(self, opened: OpenedAttribute, roles: ResolvedRoles, knowledge: Knowledge) -> None:
         table = opened.table
@@ -371,47 +381,49 @@ class _Persons:
         self.members: dict[Hashable, Hashable] = {}
         self.classes: dict[Hashable, Mapping[Hashable, int]] = {}
         null_lane = table.distinct - 1 if table.has_null else 0
-        lookup = _Lookup(opened.builder, roles, null_lane, table.text)
-        self._refuse_twins(knowledge.people.values())
-        known: dict[Hashable, tuple[Hashable, dict[Hashable, int]]] = {}
+        lookup = _ClassLookup(opened.builder, roles, null_lane, table.text)
+        self._refuse_duplicates(knowledge.people.values())
+        by_identity: dict[Hashable, tuple[Hashable, dict[Hashable, int]]] = {}
         for person in knowledge.people.values():
-            written = person.entity if person.key is None else frozenset(person.key.items())
-            if written not in known:
-                known[written] = lookup.find(person)
-            key, counts = known[written]
+            identity = person.entity if person.key is None else frozenset(person.key.items())
+            if identity not in by_identity:
+                by_identity[identity] = lookup.find(person)
+            key, counts = by_identity[identity]
             self.members[person.label] = key
             self.classes[key] = counts
 
-    def atom(self, named: NamedAtom) -> Atom:
-        """The statement with the value's lane.
+    def atom(self, named_atom: NamedAtom) -> Atom:
+        """Return the statement with the value's lane.
 
         Raises:
             UsageError: no row has the value.
         """
-        inputs = AttributeInputs({"must_occur": ValueList((named.value,), named.place)}, self._opened.table)
+        inputs = AttributeInputs(
+            {"must_occur": ValueList((named_atom.value,), named_atom.location)}, self._opened.table
+        )
         lanes = inputs["must_occur"].lanes
         if not lanes:
-            raise UsageError(f"{named.place}: no row has this value of {self._opened.attribute.label}.")
-        return Atom(named.person, lanes[0])
+            raise UsageError(f"{named_atom.location}: no row has this value of {self._opened.attribute.label}.")
+        return Atom(named_atom.person, lanes[0])
 
     @staticmethod
-    def _refuse_twins(people: Iterable[NamedPerson]) -> None:
+    def _refuse_duplicates(people: Iterable[NamedPerson]) -> None:
         seen: set[str | None] = set()
         for person in people:
             if person.key is None and person.entity in seen:
-                raise UsageError(f"{person.place}: this person is listed under another name, too.")
+                raise UsageError(f"{person.location}: this person is listed under another name, too.")
             seen |= {person.entity} if person.key is None else set()
 
 
-# Which classes further rows get into: the counts of their values before and after, for an index of disclosure.
+# The classes that further rows join: the counts of their values before and after, for an index of disclosure.
 
 MOST_CELLS = 100_000
-"""So many counts of values are read, as numbers in Python must not grow with the rows."""
+"""Most counts of values that are read, because memory must not grow with the rows."""
 
 
 @dataclass(frozen=True)
 class GrownClasses:
-    """Classes by the counts of their values: `gone` as they were, `come` as they are with the further rows."""
+    """Classes as counts of their values: `gone` without the further rows, `come` with them."""
 
     gone: tuple[tuple[int, ...], ...]
     come: tuple[tuple[int, ...], ...]
@@ -419,15 +431,16 @@ class GrownClasses:
 
 
 def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> GrownClasses:
-    """What rows of one more table do to the classes of those before it.
+    """Return the classes that the rows of one more table change, before and after.
 
     Args:
-        engine: where all of them lie. tables: the table, those that came to it already, and last the one that comes
-            now. roles: of all of them, with one sensitive attribute.
+        engine: the engine with all tables.
+        tables: the table, those added before, and last the one to add.
+        roles: the roles of all tables, with one sensitive attribute.
 
     Raises:
-        UsageError: columns that are not there or hold something else, classes that rows do not add up to, or more
-            classes with new rows than are read.
+        UsageError: a column does not exist or is of another kind, rows are not what is counted, or more counts change
+            than are read.
     """
     if roles.entity is not None or roles.nulls is not NullPolicy.EQUAL:
         raise UsageError(
@@ -436,7 +449,7 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
         )
     first, *others = (open_table(engine, target, roles) for target in tables)
     for other in others:
-        _check_alike(first.roles, other.roles, other.relation.label)
+        _check_same_kinds(first.roles, other.roles, other.relation.label)
     columns = values_of(first.relation, first.roles, engine.dialect, [other.relation for other in others])
     refuse_merged(engine, columns, roles.values)
     statement = render(
@@ -459,23 +472,28 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
         raise UsageError(
             f"The added rows change more than {MOST_CELLS:,} counts of values. Combine both tables into one."
         )
-    return _grown(cells)
+    return _collect_grown_classes(cells)
 
 
-def _check_alike(first: ResolvedRoles, other: ResolvedRoles, label: str) -> None:
+def _check_same_kinds(first: ResolvedRoles, other: ResolvedRoles, label: str) -> None:
+    """Refuse a table whose columns are of other kinds than those of the first."""
+
     def columns(roles: ResolvedRoles) -> tuple[Resolved, ...]:
         return (*roles.quasi_identifiers, *roles.sensitive)
 
-    for one, two in zip(columns(first), columns(other), strict=True):
-        if one.kind is not two.kind:
-            raise UsageError(f"{label}: {two.label} is {two.kind} there and {one.kind} in the audited table.")
+    for expected, actual in zip(columns(first), columns(other), strict=True):
+        if expected.kind is not actual.kind:
+            raise UsageError(
+                f"{label}: {actual.label} is {actual.kind} there and {expected.kind} in the audited table."
+            )
 
 
-def _grown(cells: Sequence[tuple[int, int, int]]) -> GrownClasses:
-    gone, come = [], []
-    for _, found in groupby(cells, key=lambda cell: cell[0]):
-        counts = list(found)
-        before = tuple(n for _, n, _ in counts if n)
-        gone += [before] if before else []
-        come.append(tuple(n for _, _, n in counts))
-    return GrownClasses(tuple(gone), tuple(come), sum(map(sum, come)) - sum(map(sum, gone)))
+def _collect_grown_classes(cells: Sequence[tuple[int, int, int]]) -> GrownClasses:
+    """Group cells of (class, count before, count after) into classes."""
+    before, after = [], []
+    for _, class_cells in groupby(cells, key=lambda cell: cell[0]):
+        counts = list(class_cells)
+        counts_before = tuple(n for _, n, _ in counts if n)
+        before += [counts_before] if counts_before else []
+        after.append(tuple(n for _, _, n in counts))
+    return GrownClasses(tuple(before), tuple(after), sum(map(sum, after)) - sum(map(sum, before)))

@@ -1,1 +1,1 @@
-"""How special single records are: minimal sample uniques, SUDA scores, individual risk."""
+"""The risk of single records: minimal sample uniques, SUDA scores, individual risk."""

@@ -30,7 +30,8 @@ class RecordRequest:
         sampling_fraction: of DIS-SUDA, and without weights also of individual risk; above 0 and at most 1;
             None = 0.01 for DIS-SUDA, and the file is treated as the population otherwise.
         suda: whether to report the scores, too.
-        top: how many records to show by key. show_values: whether to read their key.
+        top: number of records to show by key.
+        show_values: whether to read their key.
 
     Raises:
         UsageError: a number out of its range.

@@ -18,7 +18,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
-from sqlaudit.profiles.identifying import Written, written_as_they_are
+from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, CloakRequest, GridLevel, Places
 from sqlaudit.remedies.cloak.result import Attacks, Holding, Observed, RestrictedSpace
 
@@ -53,13 +53,13 @@ class Messages:
     levels: tuple[GridLevel, ...]
     timestamps: bool
 
-    def written(self, keep: Sequence[str]) -> Written:
+    def written(self, keep: Sequence[str]) -> ReleaseColumns:
         """What the release holds besides boxes.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
-        return written_as_they_are(self.engine, self.relation, self.left_out, keep)
+        return find_release_columns(self.engine, self.relation, self.left_out, keep)
 
     def parameters(self) -> dict[str, Any]:
         """What every template over the messages needs."""
