@@ -256,7 +256,7 @@ class SchemaMaker:
     def _reference(self, kind: Any) -> Schema:
         if not (isinstance(kind, type) and (typing.is_typeddict(kind) or issubclass(kind, Documented))):
             raise TypeError(f"{kind} has no JSON Schema")
-        name = re.sub(r"(?<=.)([A-Z])", r"_\1", kind.__name__.lstrip("_")).lower()
+        name = getattr(kind, "schema_name", re.sub(r"(?<=.)([A-Z])", r"_\1", kind.__name__.lstrip("_")).lower())
         if self._named.setdefault(name, kind) is not kind:
             raise TypeError(f"{kind} and {self._named[name]} have one name")
         if name not in self._shared:

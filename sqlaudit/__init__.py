@@ -7,7 +7,7 @@ _WHERE = {
     "aggregates": "sqlaudit.tabular.run",
     "attack": "sqlaudit.release.attacks.run",
     "compile_checks": "sqlaudit.gates.standalone.checks",
-    "audit": "sqlaudit.audits.auditor",
+    "audit": "sqlaudit.audits.run",
     "audit_boxes": "sqlaudit.remedies.cloak.run",
     "cloak": "sqlaudit.remedies.cloak.run",
     "columns": "sqlaudit.column_sets.search",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
 from sqlaudit.audits.request import AuditRequest
@@ -14,7 +14,7 @@ from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_li
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import NUMBERS, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, Statement
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.classes.attribute_inputs import inputs_of
@@ -30,15 +30,7 @@ from sqlaudit.classes.facts import (
 from sqlaudit.classes.failing import FailingClass, FailingClasses, Short
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import Stated
-from sqlaudit.classes.opening import (
-    MAX_VALUES_READ,
-    ResolvedRoles,
-    frame_of,
-    key_labels,
-    sensitive_table,
-    settled,
-    settled_column,
-)
+from sqlaudit.classes.opening import MAX_VALUES_READ, OpenedTable, key_labels, sensitive_table, settled, settled_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -71,7 +63,7 @@ if TYPE_CHECKING:
 def asked_models(
     requirements: Sequence[Requirement], context: Context, roles: Roles, attribute: Resolved | None, position: int
 ) -> list[Asked]:
-    """The models to evaluate for one sensitive attribute: what is required, or everything that needs no input.
+    """Return the models to evaluate for one sensitive attribute: the required ones, or all that need no input.
 
     Models of class sizes alone are evaluated once, for the first attribute (`position` 0); with `joint` the classes
     differ from one attribute to the next, and so these models too.
@@ -84,7 +76,7 @@ def asked_models(
         models = [(REGISTRY[r.model], r) for r in requirements]
     else:
         models = [(model, Requirement(model.name)) for model in REGISTRY.values() if _by_default(model, context, nulls)]
-    asked = []
+    evaluations = []
     for model, requirement in models:
         refuse_without_entity(model, requirement.text or model.name, roles.entity)
         if model.needs_sensitive and context.table is None:
@@ -103,11 +95,12 @@ def asked_models(
             continue
         _check_inputs(model, requirement, context, attribute)
         label = attribute.label if attribute is not None and named else None
-        asked.append(Asked(model(requirement.parameters, context), requirement, label))
-    return asked
+        evaluations.append(Asked(model(requirement.parameters, context), requirement, label))
+    return evaluations
 
 
 def _by_default(model: type[Model], context: Context, nulls: NullPolicy) -> bool:
+    """Return True if the model is evaluated where nothing is required: it has a meaning, and its inputs."""
     if not model.by_default or (nulls is NullPolicy.WILDCARD and not model.wildcard):
         return False
     if any(need not in context.inputs for need in model.needs):
@@ -121,6 +114,7 @@ def _by_default(model: type[Model], context: Context, nulls: NullPolicy) -> bool
 
 
 def _check_inputs(model: type[Model], requirement: Requirement, context: Context, attribute: Resolved | None) -> None:
+    """Raise UsageError if the model lacks an input, or an order of the sensitive values."""
     missing = [need for need in model.needs if need not in context.inputs]
     if missing:
         raise UsageError(f"{requirement.text!r} {model.how_to_give(missing)}.")
@@ -132,22 +126,24 @@ def _check_inputs(model: type[Model], requirement: Requirement, context: Context
         )
 
 
-def defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[Asked]) -> list[Asked]:
-    """Without the models that have no meaning when a person has two values or lies in two classes.
+def models_with_a_meaning(
+    builder: HistogramBuilder, attribute: Resolved | None, evaluations: list[Asked]
+) -> list[Asked]:
+    """Leave out the models that have no meaning when a person has two values or lies in two classes.
 
     Raises:
         UsageError: such a model is required, and there are such persons.
     """
-    wanting = [item for item in asked if item.model.one_value_per_person]
+    wanting = [item for item in evaluations if item.model.one_value_per_person]
     if builder.frame.entity is None or attribute is None or not wanting:
-        return asked
+        return evaluations
     persons = builder.persons_in_several_places(attribute.sql)
     if persons and wanting[0].model.is_required:
         raise UsageError(
             f"{wanting[0].requirement.text!r} needs one group and one value of {attribute.label} for each person, "
             f"but {plural(persons, 'person has', 'people have')} more."
         )
-    return [item for item in asked if item not in wanting] if persons else asked
+    return [item for item in evaluations if item not in wanting] if persons else evaluations
 
 
 # For whom a verdict holds that counts persons: who knows one row of a person, or all of them.
@@ -155,34 +151,34 @@ def defined(builder: HistogramBuilder, attribute: Resolved | None, asked: list[A
 
 @dataclass(frozen=True)
 class Combinations:
-    """How many persons have more than one combination of the quasi-identifiers: asked once of each key."""
+    """Counts of persons with more than one combination of the quasi-identifiers, asked once for each key."""
 
     engine: Engine
-    _known: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
+    _counts: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = field(default_factory=dict)
 
     def of(self, frame: Frame) -> tuple[int, int]:
-        """(persons, those of them with more than one combination)."""
-        asked = (frame.source, frame.keys)
-        if asked not in self._known:
+        """Return the number of persons, and of those with more than one combination."""
+        key = (frame.source, frame.keys)
+        if key not in self._counts:
             persons, several = self.engine.run(HistogramBuilder(self.engine, frame).combinations_statement())[0]
-            self._known[asked] = int(persons), int(several)
-        return self._known[asked]
+            self._counts[key] = int(persons), int(several)
+        return self._counts[key]
 
 
-def differs(
-    frame: Frame, known: KnownRows, nulls: NullPolicy, combinations: Combinations, *, judged: bool = True
+def differ_from_one_row(
+    frame: Frame, known_rows: KnownRows, nulls: NullPolicy, combinations: Combinations, *, is_judged: bool = True
 ) -> bool:
-    """Whether someone who knows all rows of a person is to be judged, and knows more than from one of them.
+    """Return True if someone who knows all rows of a person is judged, and knows more than from one of them.
 
     Raises:
         UsageError: that cannot be judged, and a verdict is asked for.
     """
-    if frame.entity is None or not frame.keys or known is KnownRows.ONE:
+    if frame.entity is None or not frame.keys or known_rows is KnownRows.ONE:
         return False
     persons, several = combinations.of(frame)
     if not several or nulls is not NullPolicy.WILDCARD:
         return bool(several)
-    if judged or known is KnownRows.ALL:
+    if is_judged or known_rows is KnownRows.ALL:
         raise UsageError(
             f"{several:,} of {persons:,} people have more than one combination of the quasi-identifiers. Attackers "
             "who know all rows of a person cannot be judged where a missing value matches any value. Use "
@@ -191,89 +187,97 @@ def differs(
     return False
 
 
-def of_all_rows(asked: Sequence[Asked]) -> list[Asked]:
-    """The models whose classes may be those of persons, too: no others are matched with them, as a population is."""
-    return [item for item in asked if not item.model.of_persons and "population" not in item.model.needs]
+def models_of_all_rows(evaluations: Sequence[Asked]) -> list[Asked]:
+    """Return the models whose classes may be those of persons, too: none that matches rows with a population."""
+    return [item for item in evaluations if KnownRows.ALL in item.model.known_rows]
 
 
-def without_population(asked: Sequence[Asked]) -> list[Asked]:
-    """The models that have a meaning where only all rows of a person together are known.
+def without_population(evaluations: Sequence[Asked]) -> list[Asked]:
+    """Return the models that have a meaning where only all rows of a person together are known.
 
     Raises:
         UsageError: another one is required.
     """
-    for item in asked:
+    for item in evaluations:
         if item.model.is_required and "population" in item.model.needs:
             raise UsageError(
                 f"{item.requirement.text!r} compares single rows with a population, not all rows of a person. Use "
                 f"{spelled('known_rows', 'one')}."
             )
-    return [item for item in asked if "population" not in item.model.needs]
+    return [item for item in evaluations if "population" not in item.model.needs]
 
 
-def person_statements(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> list[Statement]:
-    """The statement that `persons_told` runs; none without an entity."""
-    if roles.entity is None:
-        return []
-    return [HistogramBuilder(engine, frame_of(relation, roles, None, given)).combinations_statement()]
+def combination_statements(table: OpenedTable) -> list[Statement]:
+    """Return the statement that `person_warnings` runs; none without an entity."""
+    return [table.histogram_builder().combinations_statement()] if table.roles.entity else []
 
 
-def planned_of_persons(
-    frame: Frame, engine: Engine, given: Roles, requirements: Sequence[Requirement]
+def plan_person_statements(
+    frame: Frame, engine: Engine, roles: Roles, requirements: Sequence[Requirement]
 ) -> list[Statement]:
-    """What is asked where persons have several combinations: what all rows of each say, and the classes that makes; and
-    what is read to count known events. None without an entity."""
+    """Return the statements about persons with several rows; none without an entity.
+
+    They count classes of persons by all of their rows, and read what counts known events.
+    """
     if frame.entity is None:
         return []
     statements: list[Statement] = []
-    if frame.keys and given.known_rows is not KnownRows.ONE and given.nulls is not NullPolicy.WILDCARD:
-        made = alike_statement(engine, frame)
-        known = frame_of_alike(frame, f"({made.sql})")
-        statements += [made, *HistogramBuilder(engine, known).plan(known.sensitive)]
-    if any(REGISTRY[one.model].of_persons for one in requirements):
+    if frame.keys and roles.known_rows is not KnownRows.ONE and roles.nulls is not NullPolicy.WILDCARD:
+        rows_of_persons = alike_statement(engine, frame)
+        persons_frame = frame_of_alike(frame, f"({rows_of_persons.sql})")
+        statements += [rows_of_persons, *HistogramBuilder(engine, persons_frame).plan(persons_frame.sensitive)]
+    if any(REGISTRY[requirement.model].counts_people for requirement in requirements):
         from sqlaudit.events.unicity import reading_of
 
         statements.append(reading_of(engine, frame))
     return statements
 
 
-def persons_told(
-    relation: Relation, roles: ResolvedRoles, given: Roles, combinations: Combinations
-) -> tuple[Warned, ...]:
-    """For whom a verdict holds that counts persons; nothing without an entity."""
-    if roles.entity is None:
+def person_warnings(table: OpenedTable, combinations: Combinations) -> tuple[Warned, ...]:
+    """Return the warning that says for whom a verdict holds that counts persons; none without an entity."""
+    if table.roles.entity is None:
         return ()
-    persons, several = combinations.of(frame_of(relation, roles, None, given))
-    known = KnownRows.ONE if given.nulls is NullPolicy.WILDCARD else given.known_rows
-    told = persons_with_several(roles.entity.label, persons, several, known)
-    return (told,) if told else ()
+    persons, several = combinations.of(table.frame())
+    known_rows = KnownRows.ONE if table.given.nulls is NullPolicy.WILDCARD else table.given.known_rows
+    warning = persons_with_several(table.roles.entity.label, persons, several, known_rows)
+    return (warning,) if warning else ()
 
 
 # One sensitive attribute of an audit (or none): its classes, what the models find of them, and what fails.
 
 
 @dataclass(frozen=True)
-class Opened:
-    """What all parts of one audit share: the table, its roles as they were found and as they were given, and what is
-    required of it. `merged` says why nothing can be said of a sensitive attribute, or under None of any."""
+class OpenedAudit:
+    """What all parts of one audit share.
 
-    engine: Engine
-    relation: Relation
-    roles: ResolvedRoles
-    given: Roles
-    requirements: Sequence[Requirement]
-    inputs: Mapping[str, Any]
-    population: Relation | None
+    Args:
+        table: the table, opened.
+        request: what is asked of it.
+        combinations: counts persons with several combinations of the quasi-identifiers.
+        spelling_conflicts: why nothing can be said of a sensitive attribute, by name; under None of any.
+    """
+
+    table: OpenedTable
+    request: AuditRequest
     combinations: Combinations
-    merged: Mapping[str | None, str]
+    spelling_conflicts: Mapping[str | None, str]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What was found for one sensitive attribute (or for none).
+    """The result of an audit for one sensitive attribute, or for none.
 
-    `asked` are the models that were evaluated. `every` are the failing classes, to go through one by one;
-    `failing` the smallest of them. `persons` is what was counted of these, `table` the attribute over the whole table.
+    Args:
+        asked: the models that were evaluated.
+        judged: their verdicts.
+        failing: the smallest failing classes.
+        failing_total: the number of failing classes.
+        every: all failing classes, to go through one by one.
+        disclosure: the curve of worst-case disclosure, if a model asks for it.
+        summary: the attribute over the whole table, for reports.
+        worst: the worst classes.
+        persons: what was counted of persons.
+        table: the values of the attribute over the whole table.
     """
 
     asked: Sequence[Asked]
@@ -288,86 +292,103 @@ class Part:
     table: SensitiveTable | None = None
 
 
-def audit_part(opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest) -> Part:
-    """The models over the classes of one sensitive attribute, which is the one at this position.
+def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -> Part:
+    """Evaluate the models over the classes of one sensitive attribute, which is the one at this position.
 
     Raises:
         UsageError: a requirement does not fit the attribute or the roles.
     """
-    frame = frame_of(opened.relation, opened.roles, attribute, opened.given)
-    known_rows, nulls = opened.given.known_rows, opened.given.nulls
-    several = differs(frame, known_rows, nulls, opened.combinations, judged=bool(opened.requirements))
+    table, request = opened.table, opened.request
+    frame, known_rows = table.frame(attribute), table.given.known_rows
+    several = differ_from_one_row(
+        frame, known_rows, table.given.nulls, opened.combinations, is_judged=bool(request.requirements)
+    )
     if several and known_rows is KnownRows.ALL:
-        known = alike_frame(opened.engine, frame, position)
-        return _part(opened, attribute, position, replace(request, show_values=False), frame, known)
-    part = _part(opened, attribute, position, request, frame, frame)
+        of_persons = alike_frame(table.engine, frame, position)
+        without_values = replace(opened, request=replace(request, show_values=False))
+        return _part(without_values, attribute, position, frame, of_persons)
+    part = _part(opened, attribute, position, frame, frame)
     return _with_all_rows(part, opened, position, frame) if several else part
 
 
-def _part(
-    opened: Opened, attribute: Resolved | None, position: int, request: AuditRequest, rows: Frame, frame: Frame
-) -> Part:
-    """The models over the classes of a frame: that of the rows, or one in which all rows of a person are known."""
+def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: Frame, frame: Frame) -> Part:
+    """Evaluate the models over the classes of a frame.
+
+    Args:
+        opened: the audit.
+        attribute: the sensitive attribute.
+        position: its position among the attributes.
+        rows: the frame of the rows.
+        frame: the same, or one in which all rows of a person are known.
+    """
     # The attribute as the frame has it
     attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
-    builder = HistogramBuilder(opened.engine, frame, opened.given.nulls, position)
+    engine, roles, request = opened.table.engine, opened.table.given, opened.request
+    builder = HistogramBuilder(engine, frame, roles.nulls, position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     table, nulls = sensitive_table(builder, attribute)
     histogram = builder.build(frame.sensitive, table)
-    inputs = inputs_of(opened.inputs, attribute.label if attribute else None, table, opened.given.values)
-    context = Context(table, 0, inputs, frozenset(requirement.model for requirement in opened.requirements))
-    asked = asked_models(opened.requirements, context, opened.given, attribute, position)
-    asked = defined(builder, attribute, asked if frame is rows else without_population(asked))
-    models = [item.model for item in asked]
-    population = _population(opened, attribute, frame, models, request.show_values)
-    persons = _persons(opened.engine, rows, models)
-    facts = (*facts_of(histogram, asked), *((DISTINCT, LARGEST) if request.worst_classes_read else ()))
+    inputs = inputs_of(opened.table.inputs, attribute.label if attribute else None, table, roles.values)
+    context = Context(table, 0, inputs, frozenset(requirement.model for requirement in request.requirements))
+    evaluations = asked_models(request.requirements, context, roles, attribute, position)
+    evaluations = models_with_a_meaning(
+        builder, attribute, evaluations if frame is rows else without_population(evaluations)
+    )
+    models = [item.model for item in evaluations]
+    population = _population(opened.table, attribute, frame, models, request.show_values)
+    persons = _persons(engine, rows, models)
+    facts = (*facts_of(histogram, evaluations), *((DISTINCT, LARGEST) if request.worst_classes_read else ()))
     histogram = builder.keep_facts(histogram, list({fact.name: fact for fact in facts}.values()))
-    classes = _Classes(opened, request, attribute, asked, builder, histogram)
-    keys, together = classes.keys, opened.engine.answers_together
+    classes = _Classes(opened, attribute, evaluations, builder, histogram)
+    keys, together = classes.keys, engine.answers_together
     if together:
-        histogram.ask_ahead([*statements_of(histogram, asked), *([] if keys else classes.foreseen())])
-    judged = undecided(judge(histogram, asked, frame, population, persons), opened.merged)
-    every = [one for one in classes.failing(judged.watched) if not all(short.held for short in one.shorts)]
-    if together and keys and judged.rows:
-        classes.histogram.ask_ahead(classes.statements(every, [judged.blamed]))
-    failing, total = _smallest(every, request.failing_classes)
-    disclosure = _disclosure(asked, judged)
-    counted = persons.found() if persons else None
+        histogram.ask_ahead([*statements_of(histogram, evaluations), *([] if keys else classes.foreseen())])
+    verdicts = undecided(judge(histogram, evaluations, frame, population, persons), opened.spelling_conflicts)
+    failing_classes = [
+        classes_of_requirement
+        for classes_of_requirement in classes.failing(verdicts.watched)
+        if not all(short.held for short in classes_of_requirement.shorts)
+    ]
+    if together and keys and verdicts.rows:
+        classes.histogram.ask_ahead(classes.statements(failing_classes, [verdicts.blamed]))
+    failing, total = _smallest(failing_classes, request.failing_classes)
+    disclosure = _disclosure(evaluations, verdicts)
+    persons_found = persons.found() if persons else None
     if table is None or attribute is None:
-        return Part(asked, judged, failing, total, tuple(every), disclosure, persons=counted)
+        return Part(evaluations, verdicts, failing, total, tuple(failing_classes), disclosure, persons=persons_found)
     summary = SensitiveSummary(attribute.label, table.distinct, nulls, histogram.form, table.ordered)
     worst = None
-    if request.worst_classes_read and judged.rows:
-        shown = (keys, frame.collated, request.show_values)
-        worst = worst_classes(classes.histogram, asked, judged, request.worst_classes_read, *shown)
-    return Part(asked, judged, failing, total, tuple(every), disclosure, summary, worst, counted, table)
+    if request.worst_classes_read and verdicts.rows:
+        parameters = (keys, frame.collated, request.show_values)
+        worst = worst_classes(classes.histogram, evaluations, verdicts, request.worst_classes_read, *parameters)
+    return Part(
+        evaluations, verdicts, failing, total, tuple(failing_classes), disclosure, summary, worst, persons_found, table
+    )
 
 
-def _with_all_rows(part: Part, opened: Opened, position: int, frame: Frame) -> Part:
-    """What was found for someone who knows one row of a person, beside what somebody finds who knows all of them."""
-    asked = of_all_rows(part.asked)
-    if not asked:
+def _with_all_rows(part: Part, opened: OpenedAudit, position: int, frame: Frame) -> Part:
+    """Judge for someone who knows all rows of a person, too, and return the worse verdict of both."""
+    evaluations = models_of_all_rows(part.asked)
+    if not evaluations:
         return part
-    known = alike_frame(opened.engine, frame, position)
-    builder = HistogramBuilder(opened.engine, known, NullPolicy.EQUAL, BESIDE + position)
-    histogram = builder.build(known.sensitive, part.table)
-    every = undecided(judge(histogram, asked, known), opened.merged)
-    judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))
-    texts = dict.fromkeys(check.text for check in every.checks if check.status not in (None, Status.PASS))
+    persons_frame = alike_frame(opened.table.engine, frame, position)
+    builder = HistogramBuilder(opened.table.engine, persons_frame, NullPolicy.EQUAL, BESIDE + position)
+    histogram = builder.build(persons_frame.sensitive, part.table)
+    persons_verdicts = undecided(judge(histogram, evaluations, persons_frame), opened.spelling_conflicts)
+    verdicts = replace(part.judged, checks=worse_checks(part.judged.checks, persons_verdicts.checks))
+    texts = dict.fromkeys(check.text for check in persons_verdicts.checks if check.status not in (None, Status.PASS))
     whom = "against attackers who know all rows of a person is about groups of people, not of rows."
     unnamed = tuple(f"{text!r} {whom}" for text in texts)
-    persons = part.persons or _alike(every, part.judged)
-    return replace(part, judged=replace(judged, unnamed=(*judged.unnamed, *unnamed)), persons=persons)
+    persons = part.persons or _alike(persons_verdicts, part.judged)
+    return replace(part, judged=replace(verdicts, unnamed=(*verdicts.unnamed, *unnamed)), persons=persons)
 
 
 @dataclass(frozen=True)
 class _Classes:
-    """The classes as they may be shown: apart and with their keys where values may be, read when first asked for."""
+    """The classes as they may be shown: one by one with their keys if values may be shown, read when first needed."""
 
-    opened: Opened
-    request: AuditRequest
+    opened: OpenedAudit
     attribute: Resolved | None
     asked: Sequence[Asked]
     builder: HistogramBuilder
@@ -375,26 +396,26 @@ class _Classes:
 
     @property
     def keys(self) -> list[str]:
-        """What the user calls the columns of the key; empty when values may not be shown."""
-        return key_labels(self.opened.roles, self.attribute, self.builder.frame) if self.request.show_values else []
+        """The user's names of the key's columns; empty if values may not be shown."""
+        is_shown = self.opened.request.show_values
+        return key_labels(self.opened.table.roles, self.attribute, self.builder.frame) if is_shown else []
 
     @property
     def histogram(self) -> ClassHistogram:
-        """The classes, apart and with their keys if these may be shown."""
+        """The classes, with their keys if these may be shown."""
         return self.apart if self.keys else self.merged
 
     @cached_property
     def apart(self) -> ClassHistogram:
-        """The classes, apart and with their keys."""
+        """The classes one by one, with their keys."""
         if self.merged.form == "wildcard":  # which has its keys already
             return self.merged
         return self.builder.build(self.builder.frame.sensitive, self.merged.table, keep_keys=True)
 
     def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
-        """The classes that fail what is watched, by what it is about: beside several sensitive attributes, the
-        record and each of them."""
-        several = len(self.opened.roles.sensitive) > 1
-        joint = several and self.opened.given.joint  # classes differ from one attribute to the next
+        """Return the failing classes by what they fail: with several attributes, of the record and of each of them."""
+        several = len(self.opened.table.roles.sensitive) > 1
+        joint = several and self.opened.table.given.joint  # classes differ from one attribute to the next
         groups = [watched]
         if several and not joint:
             of_record = [short for short in watched if short.sensitive is None]
@@ -404,109 +425,115 @@ class _Classes:
             FailingClasses(
                 self.apart if any(short.has_keys for short in group) else self.histogram,
                 tuple(group),
-                facts if place == len(groups) - 1 else (),
+                facts if position == len(groups) - 1 else (),
                 tuple(self.keys),
                 frame.collated,
                 len(frame.keys),
                 self.attribute.label if self.attribute and joint else None,
             )
-            for place, group in enumerate(groups)
+            for position, group in enumerate(groups)
             if group
         ]
 
-    def statements(self, every: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
-        """What asks for the failing classes, and for the worst ones if these predicates are to blame."""
-        limit, number, histogram = self.request.failing_classes, self.request.worst_classes_read, self.histogram
-        statements = [failing.statement(limit) for failing in every if limit != 0 and failing.histogram is histogram]
+    def statements(self, failing_classes: Sequence[FailingClasses], blamed: Sequence[Sequence[str]]) -> list[Statement]:
+        """Return the statements for the failing classes, and for the worst ones by the predicates that are to blame."""
+        request, histogram = self.opened.request, self.histogram
+        limit, number = request.failing_classes, request.worst_classes_read
+        statements = [
+            failing.statement(limit) for failing in failing_classes if limit != 0 and failing.histogram is histogram
+        ]
         if number and histogram.lane_count:
-            shown = (self.keys, self.builder.frame.collated)
-            statements += [worst_statement(histogram, self.asked, some, number, *shown) for some in blamed]
+            parameters = (self.keys, self.builder.frame.collated)
+            statements += [
+                worst_statement(histogram, self.asked, predicates, number, *parameters) for predicates in blamed
+            ]
         return statements
 
     def foreseen(self) -> list[Statement]:
-        """The same, said before it is known which classes fail."""
+        """Return these statements before it is known which classes fail."""
         watched = foreseen(self.asked)
         blamed = of_values(watched)
         return self.statements(self.failing(watched), [(), blamed] if blamed else [()])
 
 
-def _alike(every: Judged, one: Judged) -> PersonsFound:
-    """What is told of persons where no model asks for more: who knows all of their rows."""
-    from sqlaudit.events.result import PersonsFound, Profile
+def _alike(persons_verdicts: Judged, row_verdicts: Judged) -> PersonsFound:
+    """Return the figures of persons where no model asks for more: for someone who knows all of their rows."""
+    from sqlaudit.events.result import PersonsFound
+    from sqlaudit.models.people import Profile
 
-    profile = Profile.of(dict(every.sizes.sizes), 2)
-    return PersonsFound(every.sizes.members, one.rows, one.sizes.count, None, profile)
+    profile = Profile.of(dict(persons_verdicts.sizes.sizes), 2)
+    return PersonsFound(persons_verdicts.sizes.members, row_verdicts.rows, row_verdicts.sizes.count, None, profile)
 
 
 def _persons(engine: Engine, frame: Frame, models: Sequence[Model]) -> CountedPersons | None:
-    """What models ask of persons and their events, if one does."""
-    wanted = persons_wanted(models)
-    if wanted is None:
+    """Count persons and their events as models need it; None if no model does."""
+    asked_of_persons = persons_wanted(models)
+    if asked_of_persons is None:
         return None
     from sqlaudit.events.unicity import count_persons
 
-    return count_persons(engine, frame, wanted)
+    return count_persons(engine, frame, asked_of_persons)
 
 
-def _smallest(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
-    """The smallest failing classes (keys only when values may be shown), and how many there are."""
-    found: list[FailingClass] = []
+def _smallest(failing_classes: Sequence[FailingClasses], limit: int | None) -> tuple[tuple[FailingClass, ...], int]:
+    """Return the smallest failing classes, with keys only if values may be shown, and the number of all of them."""
+    classes: list[FailingClass] = []
     total = 0
-    for failing in every:
+    for failing in failing_classes:
         short = [short for short in failing.shorts if not short.held]
         if limit == 0 and len(short) == 1 and short[0].classes is not None:
             total += short[0].classes
             continue
-        few, more = failing.smallest(limit)
-        found, total = found + few, total + more
-    return tuple(found), total
+        smallest, number = failing.smallest(limit)
+        classes, total = classes + smallest, total + number
+    return tuple(classes), total
 
 
-def _disclosure(asked: Sequence[Asked], judged: Judged) -> Disclosure | None:
-    """The curve up to the most pieces of knowledge that any model asks about, if one does."""
-    pieces = {item.model.pieces(): item.sensitive for item in asked if item.model.by_signatures}
-    if judged.signatures is None:
+def _disclosure(evaluations: Sequence[Asked], verdicts: Judged) -> Disclosure | None:
+    """Return the disclosure curve up to the most pieces of knowledge that any model asks about, if one does."""
+    pieces = {number: item.sensitive for item in evaluations if (number := item.model.pieces()) is not None}
+    if verdicts.signatures is None:
         return None
     from sqlaudit.audits.disclosure.attribute import Disclosure
 
-    return Disclosure(pieces[max(pieces)] or "", max(pieces), judged.signatures)
+    return Disclosure(pieces[max(pieces)] or "", max(pieces), verdicts.signatures)
 
 
 def _population(
-    opened: Opened, attribute: Resolved | None, frame: Frame, models: Sequence[Model], shown: bool
+    table: OpenedTable, attribute: Resolved | None, frame: Frame, models: Sequence[Model], show_values: bool
 ) -> Population | None:
-    """The roles' expressions over the population table, if a model asks for it.
+    """Return the roles' expressions over the population table; None if no model asks for it.
 
     Raises:
         UsageError: the population table lacks a column, or the stated person a value.
     """
     needs = {need for model in models for need in model.needs}
-    relation, entity, dialect = opened.population, opened.roles.entity, opened.engine.dialect
+    relation, entity, dialect = table.population, table.roles.entity, table.engine.dialect
     if relation is None or "population" not in needs:
         return None
-    own = {role.label: role for role in (*opened.roles.quasi_identifiers, *opened.roles.sensitive)}
-    labels = key_labels(opened.roles, attribute, frame)
-    keys = [resolve_like(own[label], relation, dialect, about("qi")).sql for label in labels]
-    values = opened.given.values
-    person = settled_column(opened.engine, relation, entity, values) if entity else None
+    roles_by_label = {role.label: role for role in (*table.roles.quasi_identifiers, *table.roles.sensitive)}
+    labels = key_labels(table.roles, attribute, frame)
+    keys = [resolve_like(roles_by_label[label], relation, dialect, about("qi")).sql for label in labels]
+    values = table.given.values
+    person = settled_column(table.engine, relation, entity, values) if entity else None
     population = Population(relation.sql, tuple(keys), person.sql if person else None)
     if attribute is None or "original_qi" not in needs:
         return population
-    original = [resolve(label, relation, dialect, "original_qi") for label in opened.inputs["original_qi"]]
-    stated = opened.inputs.get("person")
+    original = [resolve(label, relation, dialect, "original_qi") for label in table.inputs["original_qi"]]
+    stated = table.inputs.get("person")
     believed = resolve(attribute.label, relation, dialect, about("sensitive"))
     return replace(
         population,
-        sensitive=settled(opened.engine, relation, believed, values).sql,
+        sensitive=settled(table.engine, relation, believed, values).sql,
         original=tuple(column.sql for column in original),
-        person=_stated(stated, original, shown) if stated else None,
+        person=_stated(stated, original, show_values) if stated else None,
     )
 
 
-def _stated(stated: Stated, original: Sequence[Resolved], shown: bool) -> StatedPerson:
-    """The person whose beliefs are told."""
+def _stated(stated: Stated, original: Sequence[Resolved], show_values: bool) -> StatedPerson:
+    """Return the person about whom an attacker's beliefs are reported."""
     labels = [column.label for column in original]
     if set(stated.values) != set(labels):
         raise UsageError(f"{stated.place}: the person needs exactly the columns of 'original_qi': {', '.join(labels)}.")
     values = tuple(as_parameter(stated.values[column.label], column, stated.place) for column in original)
-    return StatedPerson(tuple(column.kind in NUMBERS for column in original), values, stated.place, shown)
+    return StatedPerson(tuple(column.kind in NUMBERS for column in original), values, stated.place, show_values)

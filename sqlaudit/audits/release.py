@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, SqlauditError, UsageError
 from sqlaudit.base.files import Batches, write_rows, write_text
@@ -50,7 +50,7 @@ _BLANKS_BEHIND = "bpchar"
 
 
 def before(engine: Engine, publication: Publication, written: Written) -> None:
-    """What is asked before long work, whose release is to be written.
+    """Refuse, before long work, a release that could not be written.
 
     Raises:
         UsageError: a column of it looks like a direct identifier, or it would be SQL over a frame, which no other
@@ -63,18 +63,18 @@ def before(engine: Engine, publication: Publication, written: Written) -> None:
 
 
 def statements_before(engine: Engine, publication: Publication, written: Written) -> list[Statement]:
-    """The statements that `before` runs."""
+    """Return the statements that `before` runs."""
     return suspect_statements(engine, written) if publication.wanted else []
 
 
 def bare(statement: Statement) -> str:
-    """A statement without the comment that names its step."""
+    """Return a statement without the comment that names its step."""
     return statement.sql.partition("\n")[2]
 
 
 @contextmanager
 def kept(engine: Engine, name: str, select: str) -> Iterator[Relation]:
-    """A release as a relation called `name`, kept for a while where the engine can."""
+    """Yield a release as a relation called `name`, kept for the block where the engine can."""
     item = f"({select})"
     if not engine.can_materialize:
         yield Relation(item, tuple(engine.result_columns(Statement("release", select))), name)
@@ -87,12 +87,12 @@ def kept(engine: Engine, name: str, select: str) -> Iterator[Relation]:
 
 
 def keeping(engine: Engine, step: str, item: str) -> Statement:
-    """The statement that keeps a FROM item."""
+    """Return the statement that keeps a FROM item."""
     return render("audits/given.sql", engine.dialect, step=step, statement=Raw(item))
 
 
 def in_one_spelling(engine: Engine, relation: Relation, roles: ResolvedRoles) -> ResolvedRoles:
-    """The roles with quasi-identifiers whose equal values have one text, as a release has to write them.
+    """Return the roles with quasi-identifiers whose equal values have one text, as a release has to write them.
 
     Raises:
         UsageError: a column has equal values that are written in several ways, and no one of these is the usual one.
@@ -120,9 +120,9 @@ def _refuse_several_texts(engine: Engine, relation: Relation, role: Resolved) ->
         )
 
 
-def failed(found: AuditResult) -> list[Check]:
-    """What an audit of a release finds fault with."""
-    return [check for check in found.checks if check.status not in (None, Status.PASS, Status.WARN)]
+def failed(audit: AuditResult) -> list[Check]:
+    """Return the checks of a release's audit that do not pass."""
+    return [check for check in audit.checks if check.status not in (None, Status.PASS, Status.WARN)]
 
 
 def write(
@@ -188,48 +188,48 @@ def audit_written(
         target = Target(relation=str(written), read=read, label=str(file))
         with connect(None, None, target) as reader:
             opened = reader.open(target)
-            columns = tuple(replace(one, name=name) for one, name in zip(opened.columns, names, strict=True))
-            listed = ", ".join(quote(name, reader.dialect) for name in names)
-            there = Relation(f"(SELECT * FROM {opened.sql} AS written({listed}))", columns, str(file))
-            asked = replace(_alone(request, roles, columns, counted=as_text), target=target)
-            found = Auditor(reader, relation=there).audit(asked)
-            if is_csv and found.rows == rows and found.classes.count > classes:  # or the file has other groups
-                equal = replace(asked, roles=replace(asked.roles, nulls=NullPolicy.EQUAL))
-                alike = Auditor(reader, relation=there).audit(equal)
-                if request.roles.nulls is NullPolicy.DISTINCT and alike.classes.count <= classes:
+            columns = tuple(replace(column, name=name) for column, name in zip(opened.columns, names, strict=True))
+            columns_list = ", ".join(quote(name, reader.dialect) for name in names)
+            as_written = Relation(f"(SELECT * FROM {opened.sql} AS written({columns_list}))", columns, str(file))
+            file_request = replace(_alone(request, roles, columns, count_only=as_text), target=target)
+            audit = audit_table(reader, file_request, relation=as_written)
+            if is_csv and audit.rows == rows and audit.classes.count > classes:  # or the file has other groups
+                equal = replace(file_request, roles=replace(file_request.roles, nulls=NullPolicy.EQUAL))
+                with_equal_nulls = audit_table(reader, equal, relation=as_written)
+                if request.roles.nulls is NullPolicy.DISTINCT and with_equal_nulls.classes.count <= classes:
                     raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("nulls", "equal")))
-        if is_csv and _unmet(found, failing) and any(one.null_rows for one in found.sensitive):
+        if is_csv and _unmet(audit, failing) and any(attribute.null_rows for attribute in audit.sensitive):
             raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("values", "fold")))
-        if found.rows != rows or found.classes.count > classes:
-            has = f"{found.rows:,} rows in {found.classes.count:,} groups"
+        if audit.rows != rows or audit.classes.count > classes:
+            has = f"{audit.rows:,} rows in {audit.classes.count:,} groups"
             raise EngineError(disagree(f"{str(file)!r} has {has}, not {rows:,} in {classes:,}"))
-        for text in _unmet(found, failing):
+        for text in _unmet(audit, failing):
             raise EngineError(disagree(f"{str(file)!r} does not meet {text!r}"))
-        counts.append(found.classes.count)
+        counts.append(audit.classes.count)
     if counts[0] < counts[-1]:
-        said = _READ_AS_NUMBERS.format(file=file, few=counts[0], many=counts[-1], way=spelled("all_text", True))
-        engine.note_remarks(Relation("", (), str(file), remarks=(Remark("texts_read_as_numbers", said),)))
+        sentence = _READ_AS_NUMBERS.format(file=file, few=counts[0], many=counts[-1], way=spelled("all_text", True))
+        engine.note_remarks(Relation("", (), str(file), remarks=(Remark("texts_read_as_numbers", sentence),)))
 
 
-def _unmet(found: AuditResult, failing: Sequence[str]) -> list[str]:
+def _unmet(audit: AuditResult, failing: Sequence[str]) -> list[str]:
     """Return the requirements that fail, though they are not among those that are known to fail."""
-    return [check.text for check in failed(found) if check.text not in failing]
+    return [check.text for check in failed(audit) if check.text not in failing]
 
 
 def _alone(
-    request: AuditRequest, roles: ResolvedRoles, columns: Sequence[ColumnInfo], *, counted: bool
+    request: AuditRequest, roles: ResolvedRoles, columns: Sequence[ColumnInfo], *, count_only: bool
 ) -> AuditRequest:
-    """What can be asked of a file: without persons and other tables, and with sensitive values as they were."""
+    """Return the request as far as a file can answer it: without persons, other tables and changed sensitive values."""
     ordered = {column.name: column.kind.has_natural_order for column in columns}
     as_they_were = all(ordered.get(role.column or "") == role.kind.has_natural_order for role in roles.sensitive)
-    given = replace(request.roles, entity=None, known_rows=KnownRows.WORSE)
-    if counted or request.roles.entity or request.inputs or not as_they_were:
-        return replace(request, roles=replace(given, sensitive=()), requirements=(COUNTED,), inputs={})
-    return replace(request, roles=given)
+    one_row_roles = replace(request.roles, entity=None, known_rows=KnownRows.WORSE)
+    if count_only or request.roles.entity or request.inputs or not as_they_were:
+        return replace(request, roles=replace(one_row_roles, sensitive=()), requirements=(COUNTED,), inputs={})
+    return replace(request, roles=one_row_roles)
 
 
 def contradiction(opening: str, what: str, again: str = "ask") -> str:
-    """The sentence of the error that a contradiction between a release and its audit is."""
+    """Return the sentence of the error that a contradiction between a release and its audit is."""
     return (
         f"{opening}: {what}. If the table has changed since, {again} again. Otherwise this is a bug in sqlaudit; "
         "please report it."
@@ -248,7 +248,7 @@ _BEYOND = {"original_qi", "population"}
 
 @dataclass(frozen=True)
 class InBuckets:
-    """What of a release goes into which table.
+    """The columns of a release in two tables, of persons and of buckets.
 
     Args:
         source: the release, as a FROM item. keys: its columns that make a class. sensitive: those that buckets hold.
@@ -271,17 +271,18 @@ class InBuckets:
         return _free("persons", [*self.sensitive, self.bucket])
 
 
-def _free(wanted: str, taken: Iterable[str]) -> str:
-    names = {name.casefold() for name in taken}
-    while wanted in names:
-        wanted += "_"
-    return wanted
+def _free(name: str, names: Iterable[str]) -> str:
+    """Return the name, with underscores behind it until no other one is the same but for case."""
+    folded = {other.casefold() for other in names}
+    while name in folded:
+        name += "_"
+    return name
 
 
 def laid_in_buckets(
     source: str, columns: Sequence[str], keys: Sequence[str], originals: Sequence[tuple[str, str]], roles: ResolvedRoles
 ) -> InBuckets:
-    """A release as two tables: what is sensitive in one, and all the rest in the other.
+    """Split a release into two tables: the sensitive columns in one, all others in the other.
 
     Args:
         source: the release, as a FROM item. columns: that are published. keys: those of them that make a class.
@@ -295,12 +296,8 @@ def laid_in_buckets(
     return InBuckets(source, tuple(keys), sensitive, tuple(rest))
 
 
-def refuse_without_buckets(publication: BucketPublication, given: Roles, roles: ResolvedRoles) -> None:
-    """Nothing when a release of such a table can be published in buckets, or is not to be.
-
-    Raises:
-        UsageError: it cannot.
-    """
+def refuse_without_buckets(publication: BucketPublication, roles_as_named: Roles, roles: ResolvedRoles) -> None:
+    """Raise UsageError if a release of such a table is to be published in buckets, and cannot be."""
     if publication.buckets is None:
         return
     option = spelled("buckets_to")
@@ -309,7 +306,7 @@ def refuse_without_buckets(publication: BucketPublication, given: Roles, roles: 
             f"{option} needs sensitive columns, whose values the buckets contain. Name them with "
             f"{spelled('sensitive')}."
         )
-    if given.entity is not None or given.joint or given.nulls is not NullPolicy.EQUAL:
+    if roles_as_named.entity is not None or roles_as_named.joint or roles_as_named.nulls is not NullPolicy.EQUAL:
         raise UsageError(
             f"{option} makes a bucket from each group of rows with the same quasi-identifiers, one row a person. "
             f"Leave out {spelled('entity')}, {spelled('joint', True)} and other ways to read missing values."
@@ -317,13 +314,17 @@ def refuse_without_buckets(publication: BucketPublication, given: Roles, roles: 
 
 
 def write_buckets(
-    engine: Engine, publication: BucketPublication, made: InBuckets, request: AuditRequest, known: tuple[int, int, bool]
+    engine: Engine,
+    publication: BucketPublication,
+    buckets: InBuckets,
+    request: AuditRequest,
+    in_database: tuple[int, int, bool],
 ) -> None:
     """Write the two tables of a release that was audited, and audit them as they were written.
 
     Args:
-        engine: where the release is. publication: the files. made: what goes where.
-        request: the audit of the release. known: its rows and classes, and whether a requirement fails in it.
+        engine: where the release is. publication: the files. buckets: what goes where.
+        request: the audit of the release. in_database: its rows and classes, and whether a requirement fails in it.
 
     Raises:
         UsageError: a file cannot be written. EngineError: what was written is not what was audited; then it is removed.
@@ -332,61 +333,62 @@ def write_buckets(
     if persons is None or values is None:
         raise AssertionError("a release in buckets has two files")
     written: list[Path] = []
-    columns = ([made.bucket, *(name for _, name in made.persons)], [made.bucket, *made.sensitive, made.count])
+    columns = (
+        [buckets.bucket, *(name for _, name in buckets.persons)],
+        [buckets.bucket, *buckets.sensitive, buckets.count],
+    )
     try:
-        for file, statement, names in zip((persons, values), _statements(engine, made), columns, strict=True):
+        for file, statement, names in zip((persons, values), _statements(engine, buckets), columns, strict=True):
             write_rows(file, names, engine.stream(statement))
             written.append(file)
-        _audit_again(persons, values, made, request, known)
+        _audit_again(persons, values, buckets, request, in_database)
     except SqlauditError:
         for file in filter(Path.is_file, written):
             file.unlink()
         raise
 
 
-def _statements(engine: Engine, made: InBuckets) -> tuple[Statement, Statement]:
+def _statements(engine: Engine, buckets: InBuckets) -> tuple[Statement, Statement]:
     shared: dict[str, Any] = {
-        "source": Raw(made.source),
-        "keys": [quote(name, "duckdb") for name in made.keys],
-        "bucket": quote(made.bucket, "duckdb"),
+        "source": Raw(buckets.source),
+        "keys": [quote(name, "duckdb") for name in buckets.keys],
+        "bucket": quote(buckets.bucket, "duckdb"),
     }
-    columns = [{"from": quote(column, "duckdb"), "name": quote(name, "duckdb")} for column, name in made.persons]
+    columns = [{"from": quote(column, "duckdb"), "name": quote(name, "duckdb")} for column, name in buckets.persons]
     persons = render("audits/bucket_persons.sql", engine.dialect, step="persons of buckets", columns=columns, **shared)
     values = render(
         "audits/bucket_values.sql",
         engine.dialect,
         step="values of buckets",
-        values=[quote(name, "duckdb") for name in made.sensitive],
-        count=quote(made.count, "duckdb"),
+        values=[quote(name, "duckdb") for name in buckets.sensitive],
+        count=quote(buckets.count, "duckdb"),
         **shared,
     )
     return persons, values
 
 
 def _audit_again(
-    persons: Path, values: Path, made: InBuckets, request: AuditRequest, known: tuple[int, int, bool]
+    persons: Path, values: Path, buckets: InBuckets, request: AuditRequest, in_database: tuple[int, int, bool]
 ) -> None:
-    """Nothing when the two files are the release that was audited.
-
-    Raises:
-        EngineError: they are not.
-    """
-    rows, classes, failing = known
-    target = Target(relation=str(persons), buckets=Buckets(str(values), made.bucket, made.count))
-    roles = replace(request.roles, quasi_identifiers=(made.bucket,), sensitive=made.sensitive)
-    asked = tuple(one for one in request.requirements if not _BEYOND & {*REGISTRY[one.model].needs}) or (COUNTED,)
-    inputs = {name: one for name, one in request.inputs.items() if name != "population"}
+    """Raise EngineError if the two files are not the release that was audited."""
+    rows, classes, failing = in_database
+    target = Target(relation=str(persons), buckets=Buckets(str(values), buckets.bucket, buckets.count))
+    roles = replace(request.roles, quasi_identifiers=(buckets.bucket,), sensitive=buckets.sensitive)
+    requirements = tuple(
+        requirement for requirement in request.requirements if not _BEYOND & {*REGISTRY[requirement.model].needs}
+    ) or (COUNTED,)
+    inputs = {name: value for name, value in request.inputs.items() if name != "population"}
     try:
         with connect(None, None, target) as engine:
-            found = Auditor(engine).audit(request_verdicts(target, roles, asked, inputs))
+            audit = audit_table(engine, request_verdicts(target, roles, requirements, inputs))
     except SqlauditError as error:
         raise EngineError(_said(str(error))) from None
-    if (found.rows, found.classes.count) != (rows, classes):
+    if (audit.rows, audit.classes.count) != (rows, classes):
         raise EngineError(
-            _said(f"they have {found.rows:,} rows in {found.classes.count:,} buckets, not {rows:,} in {classes:,}")
+            _said(f"they have {audit.rows:,} rows in {audit.classes.count:,} buckets, not {rows:,} in {classes:,}")
         )
-    short = failed(found)
-    if short and not failing and found.rows:
+    short = failed(audit)
+    if short and not failing and audit.rows:
         raise EngineError(_said(f"they do not meet {short[0].text!r}"))
 
 

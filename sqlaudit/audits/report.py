@@ -17,10 +17,8 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.models.base import Check
+from sqlaudit.models.base import IDENTIFIER, SAFE_HARBOR
 from sqlaudit.models.phrases import (
-    IDENTIFIER,
-    SAFE_HARBOR,
     VERDICTS,
     clause_text,
     full_title,
@@ -34,6 +32,7 @@ from sqlaudit.models.phrases import (
     statement_of,
     verdict_of,
 )
+from sqlaudit.models.registry import model_of
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.stored import made, sql_section
@@ -249,8 +248,8 @@ def sizes_picture(result: AuditResult) -> doc.Picture | None:
     if not bands:
         return None
     units = _units(result)
-    required = [check.required for check in result.required if check.model == "k_anonymity" and check.required]
-    k = max(required, default=0)
+    of_rows = (check for check in result.required if model_of(check.model).class_minimum == "rows")
+    k = max((check.required for check in of_rows if check.required), default=0)
     split = any(band.low < k and (band.high is None or band.high >= k) for band in bands)
     return doc.Picture(
         "sizes",
@@ -334,7 +333,7 @@ def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
     names = [
         check.sensitive
         for check in result.checks
-        if check.model == "distinct_l_diversity" and check.level == 1 and check.sensitive is not None
+        if model_of(check.model).class_minimum == "values" and check.level == 1 and check.sensitive is not None
     ]
     if result.rows and names and result.classes.count > 1:
         where = "At least one group has" if len(names) == 1 else "Some groups have"
@@ -383,9 +382,6 @@ def _instance(names: Sequence[str]) -> str:
     return ""
 
 
-_ESTIMATED = ("population_uniqueness", "population_k", "expected_reidentifications")
-
-
 def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[doc.Block]:
     """How the table is a sample, where that is known."""
     if roles.get("sampling_fraction") is not None:
@@ -400,7 +396,7 @@ def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """A table with a column for the sample and one for the population, which is estimated."""
     yield doc.table(
         ("figure", "#sample", "#population, estimated", "#bias"),
-        (row for check in result.checks if check.model in _ESTIMATED for row in _estimated_rows(check, result)),
+        (row for check in result.checks for row in model_of(check.model).population_rows(check, result.classes)),
         "Sample figures are counts; population figures are estimates. Bias: the estimate as a multiple of the truth, "
         "lowest and highest in tests on known populations.",
     )
@@ -429,10 +425,6 @@ def beliefs_blocks(result: AuditResult) -> Iterator[doc.Block]:
             yield doc.Paragraph(doc.Toned(said, hint=hint))
 
 
-def _times(bias: Mapping[str, Any]) -> str:
-    return f"{bias['lowest']:g} to {bias['highest']:g} ×" if bias else ""
-
-
 _NULLS = {
     "equal": "equal to each other",
     "distinct": "different from every value and from each other",
@@ -442,7 +434,7 @@ _NULLS = {
 
 def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """Each clause of HIPAA's Safe Harbor: what was found, by column names and counts."""
-    for check in (one for one in result.checks if one.model == SAFE_HARBOR):
+    for check in (one for one in result.checks if one.of_columns == SAFE_HARBOR):
         clauses = check.details["clauses"]
         rows = ((one["clause"], one["title"], *clause_text(one).partition(": ")[::2]) for one in clauses)
         yield doc.table(("clause", "identifier", "verdict", "found"), rows)
@@ -574,36 +566,6 @@ def _figures(result: AuditResult) -> Iterator[doc.Table]:
         yield doc.table(
             ("model", "#level", *verdicts), rows, f"Sensitive column {subject}:" if subject is not None else ""
         )
-
-
-def _estimated_rows(check: Check, result: AuditResult) -> Iterator[tuple[str, str, str, str]]:
-    sizes, levels, bias = result.classes, check.levels, check.details.get("bias", {})
-    if check.model == "population_uniqueness":
-        alone, _ = sizes.below(2)
-        of_sample = f"{doc.count(alone)} ({doc.part(alone, sizes.members)})"
-        share, people = levels.get("share"), levels.get("unique_people")
-        name = f"unique people (estimator: {check.details.get('estimator', check.parameters.get('estimator'))})"
-        estimate = "no estimate" if share is None else f"{doc.count(round(people or 0))} ({doc.percent(share)})"
-        yield name, of_sample, estimate, _times(bias)
-        if (bound := levels.get("upper_bound")) is not None:
-            yield "unique people at most (95% confidence)", "", doc.percent(bound), ""
-    elif check.model == "population_k":
-        people = levels.get("people")
-        yield (
-            "smallest group",
-            doc.count(sizes.min_size or 0),
-            "–" if people is None else f"at least {doc.figure(people)}",
-            "",
-        )
-    elif levels.get("number") is not None:
-        yield (
-            "people re-identified by someone who knows who is in the sample (prosecutor)",
-            doc.figure(levels["prosecutor"]),
-            "–",
-            "",
-        )
-        for name, how in (("journalist", "row by row"), ("marketer", "all rows at once")):
-            yield f"people re-identified {how} ({name})", "–", doc.figure(levels[name]), _times(bias[name])
 
 
 def _checksum(result: AuditResult) -> str:

@@ -21,8 +21,7 @@ from sqlaudit.base.spec import SafeHarbor
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models import presets
-from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import SAFE_HARBOR
+from sqlaudit.models.base import SAFE_HARBOR, Check
 from sqlaudit.profiles.columns import Source, batches, column_facts, planned_statements, propose, sources_of
 from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role

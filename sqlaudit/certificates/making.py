@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
@@ -161,21 +161,21 @@ def _version(request: AuditRequest) -> dict[str, Any] | None:
 
 
 def audit_certified(
-    auditor: Auditor, request: AuditRequest, db: bool, key: Ed25519PrivateKey | None = None
+    engine: Engine, request: AuditRequest, db: bool, key: Ed25519PrivateKey | None = None
 ) -> tuple[AuditResult, dict[str, Any]]:
     """An audit, and its certificate.
 
     Args:
-        auditor: over an open engine. request: the request. db: whether a database was named. key: signs it, if given.
+        engine: an open engine. request: the request. db: whether a database was named. key: signs it, if given.
 
     Raises:
-        UsageError, EngineError: as `Auditor.audit`.
+        UsageError, EngineError: as `audit_table`.
     """
-    relation = auditor.relation = auditor.engine.open(request.target)
-    result = auditor.audit(request)
+    relation = engine.open(request.target)
+    result = audit_table(engine, request, relation=relation)
     asked = asked_of(request, db)
-    snapshot = snapshot_of(auditor.engine, request, relation)
-    certificate = certificate_of(result, asked, snapshot, relation, auditor.engine.private_prefix)
+    snapshot = snapshot_of(engine, request, relation)
+    certificate = certificate_of(result, asked, snapshot, relation, engine.private_prefix)
     return result, certificate if key is None else signed(certificate, key)
 
 
@@ -205,9 +205,8 @@ class Verification:
         if not self.trust:
             named = self.request.roles.by_role().values()
             refuse_untrusted((name for names in named for name in names), relation, engine.dialect)
-        auditor = Auditor(engine, relation=relation)
         try:
-            result = auditor.audit(self.request)
+            result = audit_table(engine, self.request, relation=relation)
         except UsageError as error:
             if not error.bare:
                 raise

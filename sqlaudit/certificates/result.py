@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from sqlaudit.base.result import Documented, MeasuredResult, ShownRoles, Status, key, told
+from sqlaudit.models.diversity import KAnonymity
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, moment, sql_section
@@ -113,7 +114,7 @@ def verify_document(result: VerifyResult) -> doc.Document:
 
 def _item(what: str) -> str:
     said = re.sub(r"^checks \d+ \((.*?)\)", r"\1", what.removeprefix("figures: ")).replace(": levels: ", ": ")
-    return doc.label(_ITEMS.get(said) or said.replace("k_anonymity", "k-anonymity").replace("_", " "))
+    return doc.label(_ITEMS.get(said) or said.replace(KAnonymity.name, KAnonymity.title).replace("_", " "))
 
 
 def _without_long_words(text: str) -> str:

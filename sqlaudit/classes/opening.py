@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, cast
 
@@ -17,8 +17,10 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.classes.attribute_inputs import refuse_unclear
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
+from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import plural
 
@@ -413,6 +415,91 @@ def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tu
         entity=rest[0] if roles.entity else None,
         weights=rest[-1] if roles.weights else None,
     )
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table that is open, with what every command over equivalence classes needs of it.
+
+    Args:
+        engine: the engine that reads it.
+        given: the roles as they were named.
+        relation: what is read: the table, or the copy of those of its columns that have a role.
+        roles: the roles with their SQL over that.
+        published: the table with all of its columns, which was not copied.
+        published_roles: the roles with their SQL over that.
+        inputs: further inputs of models by name, read.
+        population: the population table, if the inputs name one.
+    """
+
+    engine: Engine
+    given: Roles
+    relation: Relation
+    roles: ResolvedRoles
+    published: Relation
+    published_roles: ResolvedRoles
+    inputs: Mapping[str, Any]
+    population: Relation | None = None
+
+    def copied(self) -> OpenedTable:
+        """Return the table with its columns copied where reading them again would parse them again."""
+        relation, roles = load_columns(self.engine, self.relation, self.roles)
+        return replace(self, relation=relation, roles=roles)
+
+    def frame(self, attribute: Resolved | None = None) -> Frame:
+        """Return the table as the histogram of one sensitive attribute sees it."""
+        return frame_of(self.relation, self.roles, attribute, self.given)
+
+    def histogram_builder(self, attribute: Resolved | None = None, position: int = 0) -> HistogramBuilder:
+        """Return what counts the classes of one sensitive attribute, which is the one at this position."""
+        return HistogramBuilder(self.engine, self.frame(attribute), self.given.nulls, position)
+
+    def spelling_conflicts(self) -> dict[str, str]:
+        """Return a sentence for each column of which it has to be said whether some of its values are one, by name."""
+        return merged(self.engine, self._valued(), self.given.values)
+
+    def refuse_spelling_conflicts(self) -> None:
+        """Raise UsageError if some values may be spellings of one, and nobody said whether they are."""
+        refuse_merged(self.engine, self._valued(), self.given.values)
+
+    def spelling_statements(self) -> list[Statement]:
+        """Return the statements of `spelling_conflicts`."""
+        return merged_statements(self.engine, self._valued(), self.given.values)
+
+    def _valued(self) -> list[ColumnValues]:
+        others = () if self.population is None else (self.population,)
+        return values_of(self.relation, self.roles, self.engine.dialect, others)
+
+
+def open_table(
+    engine: Engine,
+    target: Target | Relation,
+    roles: Roles,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    population: Relation | Target | None = None,
+) -> OpenedTable:
+    """Open a table, find its roles and read the inputs.
+
+    Args:
+        engine: an open engine.
+        target: the table, or what it was opened as.
+        roles: of its columns.
+        inputs: further inputs of models.
+        population: the population table, opened already, or the audited table as whose neighbour the one that the
+            inputs name is read; None = none is opened.
+
+    Raises:
+        UsageError: a column that is not there, two names for one, or inputs that may belong to several attributes.
+        EngineError: the database refused or failed.
+    """
+    relation = engine.open(target) if isinstance(target, Target) else target
+    resolved = resolve_roles(roles, relation, engine)
+    read = read_inputs(inputs or {})
+    refuse_unclear(read, [attribute.label for attribute in resolved.sensitive])
+    if isinstance(population, Target):
+        population = engine.open(population_target(read, population)) if "population" in read else None
+    return OpenedTable(engine, roles, relation, resolved, relation, resolved, read, population)
 
 
 def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tuple[SensitiveTable | None, int]:

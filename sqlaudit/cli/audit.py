@@ -32,9 +32,9 @@ from sqlaudit.cli.runner import Job, job_command, verdict
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.result import AuditResult
     from sqlaudit.classes.failing import AllFailing, FailingClass
+    from sqlaudit.engines.contract import Engine
 
 
 @job_command(
@@ -99,7 +99,7 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
     Raises:
         SqlauditError: the audit cannot be done.
     """
-    from sqlaudit.audits.auditor import Auditor
+    from sqlaudit.audits.run import audit_table, plan_audit
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
     from sqlaudit.engines.writing import refuse_overwriting
 
@@ -111,9 +111,11 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
         refuse_overwriting([further.file, job.output.file], [further.key, further.key.with_suffix(".pub.pem")])
     if further.file is not None and request.safe_harbor is not None:
         raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
-    audit = Auditor.audit if further.file is None else _certified_audit(further, job.db is not None)
     file = further.failing_classes_to
     export = None if file is None else _FailingClassesExport(file, request.show_values)
+    audit: Callable[[Engine, AuditRequest], AuditResult] = functools.partial(audit_table, export=export)
+    if further.file is not None:
+        audit = _certified_audit(further, job.db is not None)
 
     report_of = None
     if further.criteria:
@@ -121,8 +123,8 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
 
         report_of = functools.partial(criteria_of, public=further.criteria == "public", presets=job.demands.presets)
     return job.run(
-        lambda engine, _: Auditor(engine).plan(request),
-        lambda engine: audit(Auditor(engine, export), request),
+        lambda engine, _: plan_audit(engine, request),
+        lambda engine: audit(engine, request),
         lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
         targets=[request.target, *_further_targets(request)],
         reads=[request.target],
@@ -166,7 +168,7 @@ def code_of(result: AuditResult) -> ExitCode:
     return verdict(not result.required or result.passed, result.complete)
 
 
-def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Auditor, AuditRequest], AuditResult]:
+def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Engine, AuditRequest], AuditResult]:
     """Return a function that audits and writes the certificate. Its key is read now, before any work begins.
 
     Raises:
@@ -187,8 +189,8 @@ def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Auditor, Au
         tell(f"created the key {str(further.key)!r}; publish its public half, {str(new_key(further.key))!r}.")
     key = None if further.key is None else private_key(further.key)
 
-    def audit(auditor: Auditor, request: AuditRequest) -> AuditResult:
-        result, certificate = audit_certified(auditor, request, db, key)
+    def audit(engine: Engine, request: AuditRequest) -> AuditResult:
+        result, certificate = audit_certified(engine, request, db, key)
         write_certificate(file, certificate)
         tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
         return result

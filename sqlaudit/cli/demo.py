@@ -135,8 +135,8 @@ _LATTICE_COMMAND = f"sqlaudit lattice {NAME}.csv --qi age,male,married --require
 
 def _run_audits(output: Output) -> Iterator[tuple[str, str, bool]]:
     """Run each audit of the demo. Return its sentence, its command with the report, and whether the table passes."""
-    from sqlaudit.audits.auditor import Auditor
     from sqlaudit.audits.request import AuditRequest
+    from sqlaudit.audits.run import audit_table
     from sqlaudit.engines import opened
     from sqlaudit.models.registry import parse_requirement
     from sqlaudit.reports.document import Document
@@ -150,7 +150,7 @@ def _run_audits(output: Output) -> Iterator[tuple[str, str, bool]]:
         for sentence, roles, where in STEPS:
             target = Target(relation=str(file), where=where, label=file.name)
             with opened(None, Limits(), target) as engine:
-                result = Auditor(engine).audit(AuditRequest(target, roles, requirements, worst_classes=0))
+                result = audit_table(engine, AuditRequest(target, roles, requirements, worst_classes=0))
             report = document_of(result)
             summary = Document(report.headline, report.lead[:2])
             verdict = render_text(summary, output.width, output.colour, glossary=False)

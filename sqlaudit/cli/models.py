@@ -12,6 +12,7 @@ from sqlaudit.cli.options import output_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import command_of
 from sqlaudit.models.phrases import catalogue_document, model_document, presets_document
+from sqlaudit.models.registry import kind_flags
 
 if TYPE_CHECKING:
     from sqlaudit.models.presets import Preset
@@ -187,6 +188,7 @@ def describe(model: Any) -> _Model:
         "stays_when_classes_merge": model.inherited,
         "stays_with_suppression_limit": model.inherited and model.inherited_with_limit,
         "nulls_wildcard": model.wildcard,
+        **kind_flags(model),
     }
     fields_of_model = {
         name: differently_named[name] if name in differently_named else plain(getattr(model, name))

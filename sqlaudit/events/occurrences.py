@@ -21,7 +21,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.watch import Deadline
 from sqlaudit.engines.workbench import keep, workbench_of
 from sqlaudit.events.request import Tolerance
-from sqlaudit.events.result import Known
+from sqlaudit.models.people import KnownEvents
 
 # From a table of events to numbers: who has which event, on an engine where searching is cheap.
 
@@ -70,7 +70,7 @@ class Occurrences:
         return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)
 
     def _statement(self, template: str, parameters: Mapping[str, Any]) -> Statement:
-        given = {
+        template_parameters = {
             "own": self.own,
             "fits": self.fits or self.own,
             "near": self.near,
@@ -79,12 +79,12 @@ class Occurrences:
             "sequence": self.sequence,
             **parameters,
         }
-        return render(f"events/{template}.sql", self.bench.dialect, **given)
+        return render(f"events/{template}.sql", self.bench.dialect, **template_parameters)
 
     def alike(self) -> dict[int, int]:
         """Groups of people with the same events, by size; with a tolerance, people by how many fit all events."""
-        found = self.ask("events_near_profiles" if self.near else "events_profiles")
-        return {int(members): int(classes) for members, classes in found}
+        rows = self.ask("events_near_profiles" if self.near else "events_profiles")
+        return {int(members): int(classes) for members, classes in rows}
 
     def names(self) -> Raw:
         """Events by number, each with its column codes where the dictionary keeps these apart."""
@@ -124,10 +124,10 @@ def _carried(engine: Engine, bench: Engine, coded: Coded) -> Coded:
     columns = coded.columns or ()
     names = [f"c{position}" for position in range(len(columns))]
     codes = _codes(engine, coded.source, columns, coded.entity)
-    kept = keep(engine, bench, _CODES, codes, [(name, "INTEGER") for name in (*names, "e")])
-    largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=kept, names=names))[0]
+    codes_table = keep(engine, bench, _CODES, codes, [(name, "INTEGER") for name in (*names, "e")])
+    largest = bench.run(render("column_sets/columns_domains.sql", bench.dialect, source=codes_table, names=names))[0]
     domains = tuple(int(value or 0) + 1 for value in largest)
-    return Coded(Raw(kept.sql), None, Raw("e"), coded.rows, coded.persons, coded.missing, domains)
+    return Coded(Raw(codes_table.sql), None, Raw("e"), coded.rows, coded.persons, coded.missing, domains)
 
 
 def _codes(engine: Engine, source: Raw, columns: Sequence[Raw], entity: Raw | None) -> Statement:
@@ -136,7 +136,7 @@ def _codes(engine: Engine, source: Raw, columns: Sequence[Raw], entity: Raw | No
 
 def reading(engine: Engine, relation: Relation, chosen: Sequence[Chosen], entity: Chosen) -> Statement:
     """The one statement that reads the table, as a question that stands alone."""
-    return _codes(engine, Raw(relation.sql), [Raw(one.sql) for one in chosen], Raw(entity.sql))
+    return _codes(engine, Raw(relation.sql), [Raw(column.sql) for column in chosen], Raw(entity.sql))
 
 
 def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: Sequence[int]) -> None:
@@ -149,11 +149,11 @@ def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: 
     if not names:
         return
     row = bench.run(render("events/events_unsteady.sql", bench.dialect, source=coded.source, names=names))[0]
-    for place, persons in zip(static, row, strict=True):
+    for position, persons in zip(static, row, strict=True):
         if persons:
             raise UsageError(
                 f"{persons} {'person has' if persons == 1 else 'people have'} several values in static column "
-                f"{chosen[place].name!r}. Name it with {spelled('qi')} instead."
+                f"{chosen[position].name!r}. Name it with {spelled('qi')} instead."
             )
 
 
@@ -179,8 +179,8 @@ def occurrences_of(
     *,
     repeats: bool,
     events: int,
-    apart: bool = False,
-    more: int = 0,
+    by_column: bool = False,
+    further_events: int = 0,
     moment: int | None = None,
 ) -> Occurrences:
     """The events of some of the columns.
@@ -188,31 +188,43 @@ def occurrences_of(
     Args:
         columns: places of the columns that take part. events: the first so many of all columns are of events, and only
             these make an event unequal to all others where they are missing and `nulls` says distinct.
-        apart: whether the dictionary keeps each column by itself, as k0, k1, …
-        more: further columns of events, as a mask. moment: the place of the column that orders the events of a person.
+        by_column: whether the dictionary keeps each column by itself, as k0, k1, …
+        further_events: further columns of events, as a mask.
+        moment: the position of the column that orders the events of a person.
     """
     mask = sum(1 << position for position in columns)
-    packed = [[(f"c{position}", 1)] for position in columns] if apart else coded.keys(mask)
-    keys = Raw(", ".join(f"k{place}" for place in range(len(packed))))
-    missing = mask & coded.nullable & ((1 << events) - 1 | more) if nulls is NullPolicy.DISTINCT else 0
+    packed = [[(f"c{position}", 1)] for position in columns] if by_column else coded.keys(mask)
+    keys = Raw(", ".join(f"k{position}" for position in range(len(packed))))
+    missing = mask & coded.nullable & ((1 << events) - 1 | further_events) if nulls is NullPolicy.DISTINCT else 0
     when = None if moment is None else Raw(f"c{moment}")
     alone = [f"c{position}" for position in bits(missing)]
-    made = _kept(bench, "occurrences", source=coded.source, packed=packed, alone=alone, repeats=repeats, moment=when)
-    asked = {"occurrences": made, "keys": keys, "repeats": repeats, "sequence": when is not None}
-    dictionary = _kept(bench, "dictionary", **asked)
-    own = _kept(bench, "own", dictionary=dictionary, **asked)
+    occurrences = _kept(
+        bench, "occurrences", source=coded.source, packed=packed, alone=alone, repeats=repeats, moment=when
+    )
+    parameters = {"occurrences": occurrences, "keys": keys, "repeats": repeats, "sequence": when is not None}
+    dictionary = _kept(bench, "dictionary", **parameters)
+    person_events = _kept(bench, "own", dictionary=dictionary, **parameters)
     bench.drop("sqlaudit_events_occurrences")
-    return occurrences_from(bench, own, dictionary, k, repeats=repeats, sequence=when is not None)
+    return occurrences_from(bench, person_events, dictionary, k, repeats=repeats, sequence=when is not None)
 
 
 def occurrences_from(
-    bench: Engine, own: Raw, dictionary: Raw, k: int, *, repeats: bool, fits: Raw | None = None, sequence: bool = False
+    bench: Engine,
+    person_events: Raw,
+    dictionary: Raw,
+    k: int,
+    *,
+    repeats: bool,
+    fits: Raw | None = None,
+    sequence: bool = False,
 ) -> Occurrences:
     """Who has which event, when the relations are made."""
-    asked: dict[str, Any] = {"own": own, "dictionary": dictionary, "sequence": sequence, "k": k}
-    totals = bench.run(render("events/events_totals.sql", bench.dialect, **asked))[0]
+    parameters: dict[str, Any] = {"own": person_events, "dictionary": dictionary, "sequence": sequence, "k": k}
+    totals = bench.run(render("events/events_totals.sql", bench.dialect, **parameters))[0]
     count, pairs, first_shared, first_safe = (int(value or 0) for value in totals)
-    return Occurrences(bench, own, dictionary, count, pairs, first_shared, first_safe, repeats, fits, sequence=sequence)
+    return Occurrences(
+        bench, person_events, dictionary, count, pairs, first_shared, first_safe, repeats, fits, sequence=sequence
+    )
 
 
 def contributions_of(bench: Engine, coded: Coded, columns: int) -> dict[str, dict[int, int]]:
@@ -222,10 +234,10 @@ def contributions_of(bench: Engine, coded: Coded, columns: int) -> dict[str, dic
     """
     packed = coded.keys((1 << columns) - 1)
     statement = render("events/events_contributions.sql", bench.dialect, source=coded.source, packed=packed)
-    answered = bench.run(statement)
+    contributions = bench.run(statement)
     return {
-        "rows": {int(rows): int(persons) for rows, _, persons in answered if rows is not None},
-        "groups": {int(groups): int(persons) for _, groups, persons in answered if groups is not None},
+        "rows": {int(rows): int(persons) for rows, _, persons in contributions if rows is not None},
+        "groups": {int(groups): int(persons) for _, groups, persons in contributions if groups is not None},
     }
 
 
@@ -251,21 +263,21 @@ def kept_spans(
     engine: Engine, bench: Engine, relation: Relation, chosen: Sequence[Chosen], within: dict[int, Tolerance]
 ) -> Iterator[tuple[int, Raw]]:
     """For each of these columns, by its place: which values are within the tolerance, as places in their order."""
-    for place, tolerance in within.items():
-        statement = span_statement(engine, relation, chosen[place], tolerance)
+    for position, tolerance in within.items():
+        statement = span_statement(engine, relation, chosen[position], tolerance)
         columns = [("place", "BIGINT"), ("low", "BIGINT"), ("high", "BIGINT")]
-        yield place, Raw(keep(engine, bench, span_name(place), statement, columns).sql)
+        yield position, Raw(keep(engine, bench, span_name(position), statement, columns).sql)
 
 
 def span_statement(engine: Engine, relation: Relation, column: Chosen, tolerance: Tolerance) -> Statement:
     """Which values of a column are within the tolerance of which."""
-    given = {"source": relation, "column": column, **tolerance.span(column)}
-    return render("events/events_spans.sql", engine.dialect, **given)
+    parameters = {"source": relation, "column": column, **tolerance.span(column)}
+    return render("events/events_spans.sql", engine.dialect, **parameters)
 
 
-def span_name(place: int) -> str:
+def span_name(position: int) -> str:
     """The relation of a column's spans."""
-    return f"sqlaudit_events_span_{place}"
+    return f"sqlaudit_events_span_{position}"
 
 
 def near_occurrences(
@@ -278,17 +290,17 @@ def near_occurrences(
         wild: the columns whose missing values match anything, as a mask.
     """
     described = [
-        {"name": f"k{at}", "spans": spans.get(place), "wild": bool(wild >> place & 1)}
-        for at, place in enumerate(columns)
+        {"name": f"k{at}", "spans": spans.get(position), "wild": bool(wild >> position & 1)}
+        for at, position in enumerate(columns)
     ]
     covers = plain.keep("covers", "events_covers", columns=described)
     fitting = plain.keep("fitting", "events_fitting", covers=covers)
     dictionary = plain.keep("near_dictionary", "events_near_dictionary", fitting=fitting)
     fits = plain.keep("fits", "events_fits", fitting=fitting, dictionary=dictionary)
-    own = plain.keep("near_own", "events_near_own", fits=fits)
+    person_events = plain.keep("near_own", "events_near_own", fits=fits)
     for name in ("covers", "fitting"):
         plain.drop(name)
-    near = occurrences_from(plain.bench, own, dictionary, k, repeats=False, fits=fits)
+    near = occurrences_from(plain.bench, person_events, dictionary, k, repeats=False, fits=fits)
     return replace(near, pairs=plain.pairs, plain=plain.dictionary)
 
 
@@ -304,11 +316,11 @@ class Watcher:
     def look(self, size: int, sets: Raw) -> None:
         """Take some sets of this size into account: each with its persons, and one of them by number."""
 
-    def take(self, known: Known, state: Raw) -> None:
+    def take(self, figures: KnownEvents, state: Raw) -> None:
         """Note the figures for up to so many known events, when all their sets were shown.
 
         Args:
-            known: the figures. state: people with the number of known events that expose them.
+            figures: the figures. state: people with the number of known events that expose them.
         """
 
     def close(self) -> None:
@@ -352,39 +364,39 @@ class Levels:
     state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
-    def curve(self, most: int) -> Iterator[Known]:
+    def curve(self, most: int) -> Iterator[KnownEvents]:
         """The figures for 1, 2, …, `most` known events; at the time limit it ends early with an inexact entry."""
-        asked = self.occurrences
+        occurrences = self.occurrences
         self.state = self._keep("state", "events_first_state", k=self.k)
-        self.by_number = {int(n): int(persons) for n, persons in asked.ask("events_by_number", state=self.state)}
-        if asked.near:
-            self._fit_by_number = {int(n): int(persons) for n, persons in asked.ask("events_fits_by_number")}
+        self.by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_by_number", state=self.state)}
+        if occurrences.near:
+            self._fit_by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_fits_by_number")}
         singles = self._keep("sets_1", "events_single_sets")
-        fewest, few = asked.ask("events_first_level", k=self.k)[0]
-        smallest, minimal = int(fewest or 0), int(few)
+        fewest, minimal_sets = occurrences.ask("events_first_level", k=self.k)[0]
+        smallest, minimal = int(fewest or 0), int(minimal_sets)
         self._count_shared(1, singles)
         if self.watchers:
             self._show(1, self._keep("singles", "events_singles"))
         yield self._known(1, smallest, minimal)
-        before: Raw | None = singles if asked.repeats else None
-        some = asked.first_shared <= asked.events
+        before: Raw | None = singles if occurrences.repeats else None
+        has_sets = occurrences.first_shared <= occurrences.events
         for size in range(2, most + 1):
-            if not some:
+            if not has_sets:
                 yield self._known(size, smallest, 0)
                 continue
-            found = self._level(size, before)
-            smallest = min(smallest, found.smallest)
-            yield self._known(size, smallest, found.minimal, exact=found.complete)
-            if not found.complete:
+            level = self._level(size, before)
+            smallest = min(smallest, level.smallest)
+            yield self._known(size, smallest, level.minimal, exact=level.complete)
+            if not level.complete:
                 return
-            before, some = found.shared, bool(found.pieces)
+            before, has_sets = level.shared, bool(level.pieces)
 
     def close(self) -> None:
         """Drop the kept relations, those of watchers, too."""
         for name in self._kept:
             self.occurrences.drop(name)
-        for one in self.watchers:
-            one.close()
+        for watcher in self.watchers:
+            watcher.close()
 
     def sets_of_persons(self, size: int) -> int:
         """The number of sets of so many events, over all people."""
@@ -444,8 +456,8 @@ class Levels:
                 continue
             level.smallest = min(level.smallest, int(smallest))
             for named in (True, False) if unnamed else (True,):
-                asked = {"size": size, "sets": sets, "state": self.state, "k": self.k, "named": named}
-                self.state = self._keep("state", "events_state", **asked)
+                parameters = {"size": size, "sets": sets, "state": self.state, "k": self.k, "named": named}
+                self.state = self._keep("state", "events_state", **parameters)
             self._show(size, sets)
             if shared:
                 self._count_shared(size, sets)
@@ -453,15 +465,15 @@ class Levels:
                 level.pieces.append(self._keep(name, "events_shared", size=size, sets=sets).sql)
 
     def _show(self, size: int, sets: Raw) -> None:
-        for one in self.watchers:
-            one.look(size, sets)
+        for watcher in self.watchers:
+            watcher.look(size, sets)
 
     def _count_shared(self, size: int, sets: Raw) -> None:
         if not self.shared_draws:
             return
-        found = self.shared.setdefault(size, {})
+        shared_sets = self.shared.setdefault(size, {})
         for events, count in self.occurrences.ask("events_shared_draws", size=size, sets=sets, state=self.state):
-            found[int(events)] = found.get(int(events), 0) + int(count)
+            shared_sets[int(events)] = shared_sets.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Ranges of the first events of sets, so that a range has about as many sets as one statement groups."""
@@ -478,12 +490,12 @@ class Levels:
         most, memory = PART if self.ends is None else HURRIED, self.occurrences.bench.memory()
         return most if memory is None else max(1, min(most, memory // A_SET))
 
-    def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> Known:
+    def _known(self, size: int, smallest: int, minimal: int, *, exact: bool = True) -> KnownEvents:
         exposed, singled_out = self.occurrences.ask("events_curve", size=size, state=self.state)[0]
-        found = Known(size, smallest, int(exposed), int(singled_out), minimal, exact)
-        for one in self.watchers:
-            one.take(found, self.state)
-        return found
+        figures = KnownEvents(size, smallest, int(exposed), int(singled_out), minimal, exact)
+        for watcher in self.watchers:
+            watcher.take(figures, self.state)
+        return figures
 
     def _keep(self, name: str, template: str, **parameters: object) -> Raw:
         if name not in self._kept:

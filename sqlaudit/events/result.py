@@ -10,73 +10,11 @@ from typing import Annotated, ClassVar
 from sqlaudit.base import result as base
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.base import Check, WithVerdict
+from sqlaudit.models.people import KnownEvents, Profile, RandomEvents, ValueDisclosure
 from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import made, sql_section
-
-
-@dataclass(frozen=True)
-class Known(base.Documented):
-    """What someone who knows up to so many events of a person learns.
-
-    Args:
-        known: the largest number of known events, m.
-        smallest: the fewest people who share a set of at most m events of a person: the level of k^m-anonymity.
-        exposed_persons: people with a set that fewer than k share.
-        unique_persons: people with a set that nobody else has.
-        minimal_sets: sets of exactly m events that fewer than k share, while at least k share every smaller part.
-        exact: whether all sets were counted; if not, people and sets are lower bounds.
-    """
-
-    known: Annotated[int, base.FROM_1]
-    smallest: int
-    exposed_persons: int
-    unique_persons: int
-    minimal_sets: int
-    exact: bool = True
-
-
-@dataclass(frozen=True)
-class Drawn(base.Documented):
-    """The expected share of people singled out by some of their events, drawn at random.
-
-    Args:
-        known: the number of known events. unique_share: the share.
-        low, high: its 95% interval; the share itself when counted.
-        sampled: whether people were drawn at random, instead of counting all sets of all people.
-    """
-
-    known: Annotated[int, base.FROM_1]
-    unique_share: Annotated[float, base.FROM_0_TO_1]
-    low: Annotated[float, base.FROM_0_TO_1]
-    high: Annotated[float, base.FROM_0_TO_1]
-    sampled: bool
-
-
-@dataclass(frozen=True)
-class Profile(base.Documented):
-    """Groups of people with the same events.
-
-    Args:
-        k: the smallest group; 0 without people. unique_persons: people alone in their group.
-        exposed_persons: people in groups smaller than k, or smaller than 2 where no k is required.
-        classes: the number of groups; with a tolerance, groups overlap, one for each person.
-        sizes: groups by size.
-    """
-
-    k: int
-    unique_persons: int
-    exposed_persons: int
-    classes: int
-    sizes: Mapping[int, int] = field(metadata=base.LEFT_OUT)
-
-    @classmethod
-    def of(cls, sizes: Mapping[int, int], k: int, *, near: bool = False) -> Profile:
-        """From groups by size, where groups below k are too small; `near`: from people by how many others fit all of
-        their events."""
-        exposed = sum(classes if near else members * classes for members, classes in sizes.items() if members < k)
-        return cls(min(sizes, default=0), sizes.get(1, 0), exposed, sum(sizes.values()), sizes)
 
 
 @dataclass(frozen=True)
@@ -113,26 +51,6 @@ class WithoutColumn(base.Documented):
 
 
 @dataclass(frozen=True)
-class Learnt(base.Documented):
-    """What someone who knows up to so many events of a person learns about a sensitive value.
-
-    Args:
-        known: the largest number of known events. smallest: the fewest people who share such a set.
-        share: the largest share of the people with such a set who have the same value.
-        exposed_persons: people with a set that fewer than k share, or that reveals a value.
-        told_persons: people with a set that reveals a value: more than h of those who share it have the same one.
-        exact: whether all sets were counted; if not, shares and numbers of people are lower bounds.
-    """
-
-    known: Annotated[int, base.FROM_1]
-    smallest: int
-    share: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("share_exact"))
-    exposed_persons: int
-    told_persons: int
-    exact: bool = True
-
-
-@dataclass(frozen=True)
 class Coherence(base.Documented):
     """What events reveal about a sensitive column.
 
@@ -146,8 +64,8 @@ class Coherence(base.Documented):
 
     sensitive: str
     prior: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("prior_exact"))
-    curve: tuple[Learnt, ...]
-    uncertainty: tuple[Learnt, ...] = ()
+    curve: tuple[ValueDisclosure, ...]
+    uncertainty: tuple[ValueDisclosure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,8 +85,8 @@ class PersonsFound(base.Documented):
     events: int
     k: Annotated[int, base.json_schema(minimum=2)] | None
     profile: Profile
-    curve: tuple[Known, ...] = ()
-    random: tuple[Drawn, ...] = ()
+    curve: tuple[KnownEvents, ...] = ()
+    random: tuple[RandomEvents, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -274,8 +192,8 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     )
     contribution: Contribution = field(metadata=base.key("persons.contribution"))
     profile: Profile = field(metadata=base.key("persons.profile"))
-    curve: tuple[Known, ...] = field(metadata=base.key("persons.curve"))
-    random: tuple[Drawn, ...] = field(default=(), metadata=base.key("persons.random"))
+    curve: tuple[KnownEvents, ...] = field(metadata=base.key("persons.curve"))
+    random: tuple[RandomEvents, ...] = field(default=(), metadata=base.key("persons.random"))
     static_k: int | None = field(default=None, metadata=base.key("persons.static_k"))
     effects: tuple[WithoutColumn, ...] = field(default=(), metadata=base.key("persons.effects"))
     coherence: tuple[Coherence, ...] = field(default=(), metadata=base.key("persons.coherence"))
@@ -300,7 +218,7 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
         besides = (row.exact for one in self.coherence for row in one.uncertainty)
         return all(one.exact for one in self.curve) and all(besides)
 
-    def at(self, known: int) -> Known:
+    def at(self, known: int) -> KnownEvents:
         """The figures for up to so many known events.
 
         Raises:
@@ -331,12 +249,12 @@ def headline(result: PersonsResult) -> doc.Words:
     return doc.Toned(text, "bad" if bad else "good" if result.complete else "warn")
 
 
-def _telling(told: Coherence) -> tuple[Learnt, ...]:
+def _telling(told: Coherence) -> tuple[ValueDisclosure, ...]:
     """The figures for the most knowledge that was requested."""
     return told.uncertainty or told.curve
 
 
-def _expose(result: PersonsResult, one: Known) -> str:
+def _expose(result: PersonsResult, one: KnownEvents) -> str:
     if not one.exposed_persons:
         verb = "is" if one.known == 1 else "are"
         rest = "" if result.curve[-1].exact else "; larger numbers were not decided"
@@ -382,7 +300,7 @@ def lead(result: PersonsResult) -> Iterator[doc.Words]:
         yield doc.bad(f"All events of a person single out {among(result, profile.unique_persons)}.")
 
 
-def _finding(result: PersonsResult, one: Known) -> doc.Toned:
+def _finding(result: PersonsResult, one: KnownEvents) -> doc.Toned:
     if one.unique_persons:
         return doc.bad(f"{events(one.known)} can single out {among(result, one.unique_persons)}.")
     if one.exposed_persons:
@@ -485,7 +403,7 @@ def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Secti
     yield doc.section(f"Disclosure of {told.sensitive} by events and sensitive values", beside)
 
 
-def _learnt(result: PersonsResult, curve: tuple[Learnt, ...], known: str, caption: str) -> doc.Table:
+def _learnt(result: PersonsResult, curve: tuple[ValueDisclosure, ...], known: str, caption: str) -> doc.Table:
     one_value = f"#Revealed (more than {doc.percent(result.h)})"
     rows = (
         (*_least(one), doc.percent(one.share), *_with_shares(result, one.told_persons, one.exposed_persons))
@@ -509,7 +427,7 @@ def _known(result: PersonsResult) -> doc.Table:
     )
 
 
-def _least(one: Known | Learnt) -> tuple[str, int]:
+def _least(one: KnownEvents | ValueDisclosure) -> tuple[str, int]:
     """The number of known events, and the fewest people who share them."""
     return doc.count(one.known) + ("" if one.exact else " (part)"), one.smallest
 

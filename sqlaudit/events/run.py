@@ -36,16 +36,7 @@ from sqlaudit.events.occurrences import (
     span_statement,
 )
 from sqlaudit.events.request import PersonsRequest, tolerated
-from sqlaudit.events.result import (
-    Contribution,
-    Drawn,
-    Known,
-    Learnt,
-    PersonAtRisk,
-    PersonsResult,
-    Profile,
-    WithoutColumn,
-)
+from sqlaudit.events.result import Contribution, PersonAtRisk, PersonsResult, WithoutColumn
 from sqlaudit.events.sources import EventSource, source_of
 from sqlaudit.events.unicity import (
     CellsBehind,
@@ -58,9 +49,10 @@ from sqlaudit.events.unicity import (
     singled_out,
 )
 from sqlaudit.models.base import Check, Context
-from sqlaudit.models.judge import Asked, check_of
-from sqlaudit.models.persons import PersonsModel, PersonsWanted, persons_wanted
-from sqlaudit.models.registry import OF_PERSONS, REGISTRY, requirements
+from sqlaudit.models.judge import Asked, check_of_people
+from sqlaudit.models.people import KnownEvents, Profile, RandomEvents, ValueDisclosure
+from sqlaudit.models.persons import PersonsWanted, persons_wanted
+from sqlaudit.models.registry import OF_PERSONS, requirements
 
 
 def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
@@ -86,11 +78,12 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     """
     already = len(engine.executed)
     begun = time.monotonic()
-    asked = asked_of(request)
+    required = asked_of(request)
     source = source_of(engine, target, request)
     named = [ColumnValues(source.person.name, [(source.relation, source.person)], missing=False)]
     named += [
-        ColumnValues(source.chosen[place].name, [(source.relation, source.chosen[place])]) for place in source.sensitive
+        ColumnValues(source.chosen[position].name, [(source.relation, source.chosen[position])])
+        for position in source.sensitive
     ]
     refuse_merged(engine, named, request.values)
     within = tolerated(source.chosen, source.events, request.tolerance)
@@ -100,13 +93,13 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
         check_static(bench, coded, source.chosen, source.static)
         check_moments(coded, source.chosen, source.moment)
         values = CellsBehind(engine, bench, source.relation, coded) if request.show_values else None
-        search = _Findings(bench, coded, request, source, stop, ends, values, asked)
+        search = _Findings(bench, coded, request, source, stop, ends, values, required)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
-            found = search.result()
+            result = search.result()
         finally:
             search.close()
-    return replace(found, **provenance(engine, already))
+    return replace(result, **provenance(engine, already))
 
 
 def plan_persons(
@@ -123,7 +116,10 @@ def plan_persons(
     source = source_of(engine, target, request, check=False)
     within = tolerated(source.chosen, source.events, request.tolerance)
     statements = [reading(engine, source.relation, source.chosen, source.person)]
-    statements += [span_statement(engine, source.relation, source.chosen[place], one) for place, one in within.items()]
+    statements += [
+        span_statement(engine, source.relation, source.chosen[position], tolerance)
+        for position, tolerance in within.items()
+    ]
     return source.relation.tables, statements
 
 
@@ -143,15 +139,15 @@ class _Findings:
     spans: dict[int, Raw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = [one.name for one in self.source.chosen]
+        names = [column.name for column in self.source.chosen]
         self.names = tuple(names[: self.source.quasi])
-        self.sensitive = tuple(names[place] for place in self.source.sensitive)
+        self.sensitive = tuple(names[position] for position in self.source.sensitive)
         self.events = self.source.events
 
     def result(self) -> PersonsResult:
         """All requested figures, without their provenance."""
-        request, every = self.request, range(len(self.names))
-        occurrences = self._occurrences(every)
+        request, all_columns = self.request, range(len(self.names))
+        occurrences = self._occurrences(all_columns)
         helds = tuple(self._held(occurrences))
         profile = _profile(occurrences, request.k)
         contributed = contributions_of(self.bench, self.coded, self.events)
@@ -161,16 +157,16 @@ class _Findings:
         with closing(self._levels(occurrences, watchers, shared_draws=bool(request.random))) as levels:
             curve = self._search(levels, max(request.known, 1))
             draws = tuple(self._random(occurrences, levels, curve))
-            coherence = tuple(one.found() for one in learning)
+            coherence = tuple(watcher.found() for watcher in learning)
             described, person = self.source.chosen[: self.events], self.source.person
             telling = tuple(tally.columns(described, self.values)) if tally else ()
             at_risk: tuple[PersonAtRisk, ...] = ()
             if request.records and not self.by_hand:
-                asked = levels.state, request.records, described, person, self.values
-                at_risk = tuple(most_at_risk(occurrences, *asked))
+                parameters = levels.state, request.records, described, person, self.values
+                at_risk = tuple(most_at_risk(occurrences, *parameters))
         if request.rho and not self.by_hand:
             rows = self._uncertainty(occurrences, helds)
-            coherence = tuple(replace(one, uncertainty=row) for one, row in zip(coherence, rows, strict=True))
+            coherence = tuple(replace(figures, uncertainty=row) for figures, row in zip(coherence, rows, strict=True))
         static_k = self._static_k()
         checks = self._checks(occurrences, helds, curve, draws, profile, contributed)
         effects = tuple(self._effects(len(curve))) if request.effects else ()
@@ -183,7 +179,7 @@ class _Findings:
             k=request.k,
             h=request.h,
             multiset=request.multiset,
-            tolerance=tuple((one.column, one.within) for one in request.tolerance),
+            tolerance=tuple((tolerance.column, tolerance.within) for tolerance in request.tolerance),
             sequence="" if self.source.moment is None else self.source.chosen[self.source.moment].name,
             nulls=request.nulls.value,
             rows=self.coded.rows,
@@ -191,10 +187,10 @@ class _Findings:
             events=occurrences.events,
             pairs=occurrences.pairs,
             by_number=levels.by_number,
-            contribution=Contribution(*(max(contributed[one], default=0) for one in ("rows", "groups"))),
+            contribution=Contribution(*(max(contributed[unit], default=0) for unit in ("rows", "groups"))),
             profile=profile,
             curve=tuple(curve),
-            random=tuple(drawn for drawn, _ in draws),
+            random=tuple(draws),
             static_k=static_k,
             effects=effects,
             coherence=coherence,
@@ -206,10 +202,10 @@ class _Findings:
 
     def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: bool = False) -> Levels:
         """A search that the time limit or the user may end, keeping what is proven."""
-        asked, ends = self.request, self.ends
-        return Levels(occurrences, asked.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
+        request, ends = self.request, self.ends
+        return Levels(occurrences, request.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)
 
-    def _search(self, levels: Levels, most: int) -> list[Known]:
+    def _search(self, levels: Levels, most: int) -> list[KnownEvents]:
         """The figures for up to so many known events; a search that the user stopped ends all others."""
         curve = list(levels.curve(most))
         if levels.by_hand:
@@ -219,10 +215,10 @@ class _Findings:
     def close(self) -> None:
         """Drop the kept relations."""
         drop_occurrences(self.bench)
-        for place in range(self.events):
-            self.bench.drop(span_name(place))
-        held = ("held", "held_static", "mixed_held")
-        of_values = (f"{name}_{place}" for name in held for place in self.source.sensitive)
+        for position in range(self.events):
+            self.bench.drop(span_name(position))
+        names = ("held", "held_static", "mixed_held")
+        of_values = (f"{name}_{position}" for name in names for position in self.source.sensitive)
         for name in ("mixed_own", "mixed_dictionary", *of_values):
             self.bench.drop(f"sqlaudit_events_{name}")
 
@@ -237,8 +233,8 @@ class _Findings:
             request.nulls,
             repeats=request.multiset,
             events=self.events,
-            apart=request.near or bool(request.records) or request.effects,
-            more=coarser,
+            by_column=request.near or bool(request.records) or request.effects,
+            further_events=coarser,
             moment=self.source.moment,
         )
         if not request.near:
@@ -248,102 +244,106 @@ class _Findings:
 
     def _held(self, occurrences: Occurrences, static: Sequence[Raw] = ()) -> Iterator[tuple[int, Raw]]:
         """The sensitive values of each person, kept apart by static values."""
-        name, asked = "held_static" if static else "held", {"source": self.coded.source, "static": static}
-        for place in self.source.sensitive:
-            column = Raw(f"c{place}")
-            yield place, occurrences.keep(f"{name}_{place}", "events_held", column=column, **asked)
+        name, parameters = "held_static" if static else "held", {"source": self.coded.source, "static": static}
+        for position in self.source.sensitive:
+            column = Raw(f"c{position}")
+            yield position, occurrences.keep(f"{name}_{position}", "events_held", column=column, **parameters)
 
     def _learning(self, occurrences: Occurrences, helds: Held, *, mixed: bool = False) -> tuple[Learning, ...]:
         persons, h = self.coded.persons, self.request.h
         return tuple(
-            Learning(occurrences, held, name, place, persons, h, mixed)
-            for name, (place, held) in zip(self.sensitive, helds, strict=True)
+            Learning(occurrences, values, name, position, persons, h, mixed)
+            for name, (position, values) in zip(self.sensitive, helds, strict=True)
         )
 
-    def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[Learnt, ...]]:
-        static = [Raw(f"c{place}") for place in range(self.events, len(self.names))]
+    def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[ValueDisclosure, ...]]:
+        static = [Raw(f"c{position}") for position in range(self.events, len(self.names))]
         helds = tuple(self._held(occurrences, static)) if static else helds
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
         values = [
             (
-                place,
-                mixed.keep(f"mixed_held_{place}", "events_mixed_held", mixed=mixed.dictionary, place=place, held=held),
+                position,
+                mixed.keep(
+                    f"mixed_held_{position}",
+                    "events_mixed_held",
+                    mixed=mixed.dictionary,
+                    place=position,
+                    held=values_of_persons,
+                ),
             )
-            for place, held in helds
+            for position, values_of_persons in helds
         ]
         learning = self._learning(mixed, values, mixed=True)
         with closing(self._levels(mixed, learning)) as levels:
             self._search(levels, self.request.known)
-        return [tuple(one.curve) for one in learning]
+        return [tuple(watcher.curve) for watcher in learning]
 
-    def _random(
-        self, occurrences: Occurrences, levels: Levels, curve: Sequence[Known]
-    ) -> Iterator[tuple[Drawn, Fraction]]:
+    def _random(self, occurrences: Occurrences, levels: Levels, curve: Sequence[KnownEvents]) -> Iterator[RandomEvents]:
         if not self.coded.persons or self.by_hand:
             return
-        most, found = max(levels.by_number, default=0), None
+        most, figures = max(levels.by_number, default=0), None
         for size in range(1, self.request.random + 1):
-            if found is None or size <= most:
-                found = singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
-            yield replace(found[0], known=size), found[1]  # nobody has more events to draw
+            if figures is None or size <= most:
+                figures = singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
+            yield replace(figures, known=size)  # nobody has more events to draw
 
     def _checks(
         self,
         occurrences: Occurrences,
         helds: Held,
-        curve: Sequence[Known],
-        draws: Sequence[tuple[Drawn, Fraction]],
+        curve: Sequence[KnownEvents],
+        draws: Sequence[RandomEvents],
         profile: Profile,
         contributed: Mapping[str, Mapping[int, int]],
     ) -> tuple[Check, ...]:
         """The verdicts on the requirements; nothing is counted twice."""
         if not self.asked or self.by_hand:
             return ()
-        counted = CountedPersons(
+        figures = CountedPersons(
             self.coded.rows,
             self.coded.persons,
             occurrences.events,
             profile.sizes,
             {self.request.k: tuple(curve)},
-            draws={drawn.known: (drawn, share) for drawn, share in draws if not drawn.sampled},
+            draws={drawn.known: drawn for drawn in draws if not drawn.sampled},
             near=occurrences.near,
             drawn=self.request.draws,
             seed=self.request.seed,
             contributed=contributed,
         )
-        return tuple(checks_of(self.asked, counted, occurrences, helds, self.sensitive, self.stop))
+        return tuple(checks_of(self.asked, figures, occurrences, helds, self.sensitive, self.stop))
 
     def _static_k(self) -> int | None:
         if self.events == len(self.names):
             return None
-        mask = sum(1 << place for place in range(self.events, len(self.names)))
-        asked: dict[str, Any] = {"source": self.coded.source, "packed": self.coded.keys(mask)}
-        statement = render("events/events_static_classes.sql", self.bench.dialect, **asked)
+        mask = sum(1 << position for position in range(self.events, len(self.names)))
+        parameters: dict[str, Any] = {"source": self.coded.source, "packed": self.coded.keys(mask)}
+        statement = render("events/events_static_classes.sql", self.bench.dialect, **parameters)
         return int(self.bench.run(statement)[0][0] or 0)
 
-    def _effects(self, known: int) -> Iterator[WithoutColumn]:
-        for place, name in enumerate(self.names):
-            rest = [other for other in range(len(self.names)) if other != place]
-            found = self._with_columns(rest, known) if rest else None
-            if found is None:
+    def _effects(self, number: int) -> Iterator[WithoutColumn]:
+        for position, name in enumerate(self.names):
+            rest = [other for other in range(len(self.names)) if other != position]
+            figures = self._with_columns(rest, number) if rest else None
+            if figures is None:
                 return
-            effect = WithoutColumn(name, found[0].exposed_persons, found[0].unique_persons, found[1].k)
-            words, at = self.source.coarser.get(place, ("", 0))
-            found = self._with_columns([*rest, at], known) if words else None
-            if found is not None:
-                exposed, unique = found[0].exposed_persons, found[0].unique_persons
+            effect = WithoutColumn(name, figures[0].exposed_persons, figures[0].unique_persons, figures[1].k)
+            words, at = self.source.coarser.get(position, ("", 0))
+            figures = self._with_columns([*rest, at], number) if words else None
+            if figures is not None:
+                exposed, unique = figures[0].exposed_persons, figures[0].unique_persons
                 effect = replace(
                     effect, coarsening=words, coarser_exposed_persons=exposed, coarser_unique_persons=unique
                 )
             yield effect
 
-    def _with_columns(self, columns: Sequence[int], known: int) -> tuple[Known, Profile] | None:
+    def _with_columns(self, columns: Sequence[int], number: int) -> tuple[KnownEvents, Profile] | None:
         """The figures of these columns for so many known events, and for all; None when the time limit is reached."""
         if self.stop():
             return None
         occurrences = self._occurrences(columns)
         with closing(self._levels(occurrences, ())) as levels:
-            curve = self._search(levels, known)
+            curve = self._search(levels, number)
         return (curve[-1], _profile(occurrences, self.request.k)) if curve[-1].exact else None
 
 
@@ -402,23 +402,23 @@ def asked_of(request: PersonsRequest) -> list[Asked]:
     Raises:
         UsageError: a requirement is not defined for this request.
     """
-    found = []
+    evaluations = []
     for requirement in request.requirements:
-        kind = REGISTRY[requirement.model]
-        if not issubclass(kind, PersonsModel):
+        kind = OF_PERSONS.get(requirement.model)
+        if kind is None:
             raise UsageError(f"{requirement.text!r} is about classes of rows, not about events of people.")
         model = kind(requirement.parameters, Context(None, 0))
         if model.needs_sensitive and not request.sensitive:
             raise UsageError(f"{requirement.text!r} needs a sensitive column. Name one with {spelled('sensitive')}.")
         if model.drawn() and request.multiset:
             raise UsageError(f"{requirement.text!r} cannot be combined with {spelled('multiset', True)}.")
-        found.append(Asked(model, requirement, None))
-    return found
+        evaluations.append(Asked(model, requirement, None))
+    return evaluations
 
 
 def checks_of(
-    asked: Sequence[Asked],
-    counted: CountedPersons,
+    evaluations: Sequence[Asked],
+    figures: CountedPersons,
     events: Occurrences,
     helds: Held,
     sensitive: Sequence[str],
@@ -427,20 +427,15 @@ def checks_of(
     """The checks of all requirements; one for each sensitive column.
 
     Args:
-        counted: the figures so far. events: the events of each person. helds: the values of `sensitive` of each person.
+        figures: the figures so far. events: the events of each person. helds: the values of `sensitive` of each person.
     """
-    wanted = persons_wanted([item.model for item in asked])
-    if wanted is None:
+    asked_of_persons = persons_wanted([item.model for item in evaluations])
+    if asked_of_persons is None:
         return
-    counted.search(events, PersonsWanted(wanted.known, wanted.drawn), stop=stop)
-    yield from (_check(item, counted) for item in asked if not item.model.needs_sensitive)
-    of_values = [item for item in asked if item.model.needs_sensitive]
-    for name, (_, held) in zip(sensitive, helds, strict=True) if of_values else ():
-        counted.learnt.clear()
-        counted.search(events, PersonsWanted({}, told=wanted.told), held, stop)
-        yield from (_check(replace(item, sensitive=name), counted) for item in of_values)
-
-
-def _check(item: Asked, counted: CountedPersons) -> Check:
-    assert isinstance(item.model, PersonsModel)
-    return check_of(item, item.model.judge_persons(counted), counted.rows)
+    figures.search(events, PersonsWanted(asked_of_persons.known, asked_of_persons.drawn), stop=stop)
+    yield from (check_of_people(item, figures, figures.rows) for item in evaluations if not item.model.needs_sensitive)
+    of_values = [item for item in evaluations if item.model.needs_sensitive]
+    for name, (_, values) in zip(sensitive, helds, strict=True) if of_values else ():
+        figures.learnt.clear()
+        figures.search(events, PersonsWanted({}, told=asked_of_persons.told), values, stop)
+        yield from (check_of_people(replace(item, sensitive=name), figures, figures.rows) for item in of_values)

@@ -74,8 +74,8 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
     Raises:
         UsageError: an unknown column; a person who is missing in the table of people, or has several rows there.
     """
-    found = _source(engine, target, request, check=check)
-    return _with_coarser(engine, found) if request.effects else found
+    source = _source(engine, target, request, check=check)
+    return _with_coarser(engine, source) if request.effects else source
 
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
@@ -92,8 +92,8 @@ def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, 
         joined = _JoinedSources(engine, relation, chosen, person, persons, static, key)
         if check:
             joined.check()
-        chosen = tuple(replace(one, sql=f"c{place}") for place, one in enumerate(chosen))
-        placed = (replace(one, sql=f"s{place}") for place, one in enumerate(static))
+        chosen = tuple(replace(column, sql=f"c{position}") for position, column in enumerate(chosen))
+        placed = (replace(column, sql=f"s{position}") for position, column in enumerate(static))
         chosen = (*chosen[:events], *placed, *chosen[events:])
         relation, person, static_from = joined.relation(), replace(person, sql="e"), persons.label
     moment = len(chosen) - 1 if request.sequence else None
@@ -111,16 +111,22 @@ def with_static(
     Raises:
         UsageError: an unknown column; a person who is missing in the table of people, or has several rows there.
     """
-    told = choose_columns(persons, engine.dialect, static, field="static")
-    known = choose_column(persons, engine.dialect, key, "entity")
-    own, whom = choose_columns(events, engine.dialect), choose_column(events, engine.dialect, person, "entity")
-    joined = _JoinedSources(engine, events, own, whom, persons, told, known)
+    static_columns = choose_columns(persons, engine.dialect, static, field="static")
+    key_column = choose_column(persons, engine.dialect, key, "entity")
+    event_columns, whom = (
+        choose_columns(events, engine.dialect),
+        choose_column(events, engine.dialect, person, "entity"),
+    )
+    joined = _JoinedSources(engine, events, event_columns, whom, persons, static_columns, key_column)
     joined.check()
     relation = joined.relation()
-    places = [*((one, f"c{place}") for place, one in enumerate(own)), *((one, f"s{at}") for at, one in enumerate(told))]
-    columns = [(Raw(quote(one.name, engine.dialect)), Raw(place)) for one, place in places]
+    places = [
+        *((column, f"c{position}") for position, column in enumerate(event_columns)),
+        *((column, f"s{at}") for at, column in enumerate(static_columns)),
+    ]
+    columns = [(Raw(quote(column.name, engine.dialect)), Raw(position)) for column, position in places]
     statement = render("events/events_named.sql", engine.dialect, columns=columns, joined=relation)
-    infos = (*events.columns, *(named_column(persons, one.name, "static") for one in told))
+    infos = (*events.columns, *(named_column(persons, column.name, "static") for column in static_columns))
     return replace(relation, sql="(" + statement.sql + ")", columns=infos, written="")
 
 
@@ -133,11 +139,11 @@ def _columns_of(
         for field in fields
         if (names := getattr(request, field))
     ]
-    each_once([one for _, chosen in named for one in chosen])
+    each_once([column for _, chosen in named for column in chosen])
     return tuple(
-        settled(engine, relation, one, request.values if field == "sensitive" else None)
+        settled(engine, relation, column, request.values if field == "sensitive" else None)
         for field, chosen in named
-        for one in chosen
+        for column in chosen
     )
 
 
@@ -160,28 +166,28 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
     return (column,)
 
 
-def _with_coarser(engine: Engine, found: EventSource) -> EventSource:
+def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
     """The same, followed by coarser forms of the columns of events, where one is natural."""
     coarser: dict[int, tuple[str, int]] = {}
-    chosen = list(found.chosen)
-    for place, column in enumerate(found.chosen[: found.events]):
+    chosen = list(source.chosen)
+    for position, column in enumerate(source.chosen[: source.events]):
         module, macro, words = _COARSER.get(column.kind, ("", "", ""))
         if not macro or (macro == "bands" and not engine.own_workbench and engine.can_materialize):
             continue  # bands need all rows in order on one machine, and Spark's are on many
         macros = environment().get_template(module).module
         expression = str(getattr(macros, macro)(column.sql, engine.dialect)).strip()
-        coarser[place] = (words, len(chosen))
+        coarser[position] = (words, len(chosen))
         chosen.append(Chosen(column.name, expression, Kind.OTHER))
     if not coarser:
-        return found
-    rows = _side(engine, found.relation, "c", chosen, found.person)
-    placed = tuple(replace(one, sql=f"c{place}") for place, one in enumerate(chosen))
-    relation = replace(found.relation, sql=rows.sql, columns=())
-    return replace(found, relation=relation, chosen=placed, person=replace(found.person, sql="e"), coarser=coarser)
+        return source
+    rows = _side(engine, source.relation, "c", chosen, source.person)
+    placed = tuple(replace(column, sql=f"c{position}") for position, column in enumerate(chosen))
+    relation = replace(source.relation, sql=rows.sql, columns=())
+    return replace(source, relation=relation, chosen=placed, person=replace(source.person, sql="e"), coarser=coarser)
 
 
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
-    if person.name in {one.name for one in chosen}:
+    if person.name in {column.name for column in chosen}:
         raise UsageError(f"Column {person.name!r} identifies the person. It cannot be a column of events as well.")
 
 
@@ -214,8 +220,8 @@ class _JoinedSources:
 
     def relation(self) -> Relation:
         """Events with the static columns of their people."""
-        names = [Raw(f"c{place}") for place in range(len(self.chosen))]
-        static = [Raw(f"s{place}") for place in range(len(self.static))]
+        names = [Raw(f"c{position}") for position in range(len(self.chosen))]
+        static = [Raw(f"s{position}") for position in range(len(self.static))]
         statement = render("events/events_joined.sql", self.engine.dialect, names=names, static=static, **self._sides())
         tables = tuple(dict.fromkeys(self.events.tables + self.persons.tables))
         return replace(self.events, sql="(" + statement.sql + ")", columns=(), tables=tables)
@@ -235,7 +241,7 @@ class _JoinedSources:
                 f"{whom!r}. Add the missing rows, or leave out these events with a condition."
             )
         if several:
-            names = ", ".join(repr(one.name) for one in self.static)
+            names = ", ".join(repr(column.name) for column in self.static)
             raise UsageError(
                 f"{label} has several rows for {plural(several, 'person', 'people')}, which differ in {names}. Name a "
                 "table or query with one row for each person."
@@ -257,7 +263,7 @@ def _side(
         "events/events_side.sql",
         engine.dialect,
         source=source,
-        columns=[(Raw(f"{letter}{place}"), one) for place, one in enumerate(chosen)],
+        columns=[(Raw(f"{letter}{position}"), column) for position, column in enumerate(chosen)],
         entity=entity,
         distinct=distinct,
     )

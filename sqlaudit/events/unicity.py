@@ -28,19 +28,9 @@ from sqlaudit.events.occurrences import (
     occurrences_of,
     reading,
 )
-from sqlaudit.events.result import (
-    Coherence,
-    Drawn,
-    Known,
-    Learnt,
-    PersonAtRisk,
-    PersonsFound,
-    Profile,
-    TellingColumn,
-    TellingValue,
-)
-from sqlaudit.models.base import Alike, Shared, Singled, Told
-from sqlaudit.models.persons import PersonsWanted
+from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, TellingColumn, TellingValue
+from sqlaudit.models.people import KnownEvents, PeopleFigures, Profile, RandomEvents, ValueDisclosure
+from sqlaudit.models.persons import PersonsWanted, covers
 
 # Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
@@ -64,8 +54,8 @@ def counted(by_number: Mapping[int, int], shared: Mapping[int, Mapping[int, int]
     persons = sum(by_number.values())
     both = Fraction(0)
     for events in by_number:
-        taken = min(size, events)
-        both += Fraction(shared.get(taken, {}).get(events, 0), comb(events, taken))
+        drawn = min(size, events)
+        both += Fraction(shared.get(drawn, {}).get(events, 0), comb(events, drawn))
     return 1 - both / persons if persons else Fraction(0)
 
 
@@ -83,21 +73,20 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
 
 
 def singled_out(
-    occurrences: Occurrences, levels: Levels, curve: Sequence[Known], size: int, draws: int, seed: int
-) -> tuple[Drawn, Fraction]:
-    """The figures on people whom so many random events single out, and the exact share where all sets are counted.
+    occurrences: Occurrences, levels: Levels, curve: Sequence[KnownEvents], size: int, draws: int, seed: int
+) -> RandomEvents:
+    """The figures on people whom so many random events single out; exact where all sets are counted.
 
     Args:
         curve: the figures of the search over sets. draws, seed: of people, where they are sampled.
     """
-    if size <= len(curve) and curve[size - 1].exact and levels.sets_of_persons(size) <= COUNTED:
+    if covers(curve, size) and levels.sets_of_persons(size) <= COUNTED:
         share = counted(levels.by_number, levels.shared, size)
-        return Drawn(size, float(share), float(share), float(share), sampled=False), share
-    drawn = sampled(occurrences, levels, size, draws, seed)
-    return drawn, Fraction(drawn.unique_share)
+        return RandomEvents(size, float(share), float(share), float(share), False, share)
+    return sampled(occurrences, levels, size, draws, seed)
 
 
-def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> Drawn:
+def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> RandomEvents:
     """The same from people sampled without replacement, one draw of events each, with an interval."""
     persons = sum(levels.by_number.values())
     chance = random.Random(seed)
@@ -105,16 +94,17 @@ def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, see
     bench = occurrences.bench
     name = "sqlaudit_events_drawn"
     try:
-        drawn = bench.keep_rows(name, [("place", "BIGINT")], [[(place,) for place in places]])
+        drawn = bench.keep_rows(name, [("place", "BIGINT")], [[(position,) for position in places]])
         numbers = occurrences.ask("events_drawn_persons", state=levels.state, drawn=drawn)
-        rows = [(int(place), *_positions(chance, int(events), size)) for place, events in numbers]
+        rows = [(int(position), *_positions(chance, int(events), size)) for position, events in numbers]
         columns = [("place", "BIGINT"), *((f"d{at}", "BIGINT") for at in range(1, size + 1))]
         drawn = bench.keep_rows(name, columns, [rows])
         both = occurrences.ask("events_drawn_alone", state=levels.state, drawn=drawn, size=size)[0][0]
     finally:
         bench.drop(name)
     alone = len(places) - int(both)
-    return Drawn(size, alone / len(places), *wilson(alone, len(places)), sampled=True)
+    share = alone / len(places)
+    return RandomEvents(size, share, *wilson(alone, len(places)), True, Fraction(share))
 
 
 def _positions(chance: random.Random, events: int, size: int) -> list[int]:
@@ -148,7 +138,7 @@ class Learning(Watcher):
     persons: int
     h: Fraction
     mixed: bool = False
-    curve: list[Learnt] = field(default_factory=list)
+    curve: list[ValueDisclosure] = field(default_factory=list)
     _share: Fraction = Fraction(0)
     _told: Raw = field(default_factory=lambda: Raw(""))
 
@@ -156,14 +146,14 @@ class Learning(Watcher):
         self._told = self._keep("told", "events_told_nobody")
 
     def look(self, size: int, sets: Raw) -> None:
-        asked = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
-        learnt = self._keep("learnt", "events_learnt", **asked)
-        alone = self._keep("alone", "events_learnt_alone", **asked)
+        parameters = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
+        learnt = self._keep("learnt", "events_learnt", **parameters)
+        alone = self._keep("alone", "events_learnt_alone", **parameters)
         for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
             self._share = max(self._share, Fraction(int(most), int(persons)))
         if self.occurrences.ask("events_some", relation=alone):
             self._share = Fraction(1)
-        allowed, whole, least = limit_in_integers(self.h, self.persons)
+        allowed, denominator, least = limit_in_integers(self.h, self.persons)
         self._told = self._keep(
             "told",
             "events_told",
@@ -172,13 +162,17 @@ class Learning(Watcher):
             alone=alone,
             learnt=learnt,
             allowed=allowed,
-            whole=whole,
+            whole=denominator,
             least=least,
         )
 
-    def take(self, known: Known, state: Raw) -> None:
-        told, exposed = self.occurrences.ask("events_told_curve", size=known.known, state=state, told=self._told)[0]
-        self.curve.append(Learnt(known.known, known.smallest, self._share, int(exposed), int(told), known.exact))
+    def take(self, figures: KnownEvents, state: Raw) -> None:
+        certain, exposed = self.occurrences.ask("events_told_curve", size=figures.known, state=state, told=self._told)[
+            0
+        ]
+        self.curve.append(
+            ValueDisclosure(figures.known, figures.smallest, self._share, int(exposed), int(certain), figures.exact)
+        )
 
     def found(self) -> Coherence:
         """The noted figures, with the prior."""
@@ -197,14 +191,14 @@ Held = Sequence[tuple[int, Raw]]
 """The positions of sensitive columns, and the values of each person."""
 
 
-def mixed_occurrences(asked: Occurrences, helds: Held, k: int) -> Occurrences:
+def mixed_occurrences(occurrences: Occurrences, helds: Held, k: int) -> Occurrences:
     """Events and sensitive values together, for attackers who know some of both.
 
     ρ-uncertainty: Cao, Karras, Raïssi and Tan, *ρ-uncertainty: inference-proof transaction anonymization*, VLDB 2010.
     """
-    dictionary = asked.keep("mixed_dictionary", "events_mixed_dictionary", helds=helds)
-    own = asked.keep("mixed_own", "events_mixed_own", helds=helds, mixed=dictionary)
-    return occurrences_from(asked.bench, own, dictionary, k, repeats=asked.repeats)
+    dictionary = occurrences.keep("mixed_dictionary", "events_mixed_dictionary", helds=helds)
+    person_events = occurrences.keep("mixed_own", "events_mixed_own", helds=helds, mixed=dictionary)
+    return occurrences_from(occurrences.bench, person_events, dictionary, k, repeats=occurrences.repeats)
 
 
 def limit_in_integers(h: Fraction, persons: int) -> tuple[int, int, int]:
@@ -229,164 +223,144 @@ _PLACE = 900
 """Relations of values that a model asks about are numbered from here."""
 
 
-@dataclass
-class CountedPersons:
-    """The counts of people and their events.
+@dataclass(frozen=True)
+class CountedPersons(PeopleFigures):
+    """The figures on people, counted as far as they are wanted.
 
     Args:
-        rows: of the table. persons: different people. events: different events. alike: groups of people with the same
-            events, by size; when `near`, people by how many fit all of their events.
-        curves: for each k the figures for 1, 2, … known events. learnt: for each k and h what they reveal about a
-            sensitive attribute. draws: exact figures on events drawn at random, by their number.
         drawn, seed: people sampled where there are too many sets to count all.
-        contributed: people by their number of `rows`, and of `groups`.
     """
 
-    rows: int
-    persons: int
-    events: int
-    alike: Mapping[int, int]
-    curves: dict[int, tuple[Known, ...]] = field(default_factory=dict)
-    learnt: dict[tuple[int, Fraction], tuple[Learnt, ...]] = field(default_factory=dict)
-    draws: dict[int, tuple[Drawn, Fraction]] = field(default_factory=dict)
-    near: bool = False
     drawn: int = DRAWS
     seed: int = 0
-    contributed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-
-    def contributions(self, counted: str) -> Mapping[int, int]:
-        """People by their number of `rows` or `groups`."""
-        return self.contributed[counted]
-
-    def same(self, k: int) -> Alike:
-        """Groups of people with the same events, where groups smaller than k are too small."""
-        few = sum(classes for size, classes in self.alike.items() if size < k)
-        persons = Profile.of(self.alike, k, near=self.near).exposed_persons
-        return Alike(min(self.alike, default=None), few, persons)
-
-    def shared(self, k: int, known: int) -> Shared:
-        """The figures for up to so many known events, where fewer than k people are too few."""
-        curve = self.curves[k][:known]
-        last = curve[-1]
-        sets = sum(one.minimal_sets for one in curve)
-        return Shared(last.smallest, last.exposed_persons, sets, len(curve) == known and last.exact)
-
-    def singled(self, known: int) -> Singled:
-        """The figures on people whom so many random events single out."""
-        drawn, share = self.draws[known]
-        if not drawn.sampled:
-            return Singled(share, share, share)
-        return Singled(share, Fraction(drawn.low), Fraction(drawn.high))
-
-    def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What up to so many events reveal, where fewer than k people are too few and a share above h is too large."""
-        curve = self.learnt[k, h][:known]
-        last = curve[-1]
-        return Told(last.share, last.smallest, last.exposed_persons, len(curve) == known and last.exact)
 
     def found(self) -> PersonsFound:
         """The same for a result; of several curves the strictest."""
         k = max(self.curves, default=None)
-        random = tuple(self.draws[known][0] for known in sorted(self.draws))
-        curve = () if k is None else self.curves[k]
+        random = tuple(self.draws[number] for number in sorted(self.draws))
+        curve = () if k is None else tuple(self.curves[k])
         profile = Profile.of(self.alike, k or 2)
         return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
 
-    def search(self, events: Occurrences, wanted: PersonsWanted, held: Raw | None = None, stop: Stop = never) -> None:
+    def search(
+        self, events: Occurrences, asked_of_persons: PersonsWanted, values: Raw | None = None, stop: Stop = never
+    ) -> None:
         """Count the wanted sets of events that are not counted yet, in one search for each k; the first one also counts
         random events.
 
         Args:
-            events: the events of each person. wanted: the sets, and the smallest allowed numbers.
-            held: the sensitive values of each person. stop: whether the time is used up.
+            events: the events of each person. asked_of_persons: the sets, and the smallest allowed numbers.
+            values: the sensitive values of each person. stop: whether the time is used up.
         """
-        wanted = self._missing(wanted)
-        limits = {*wanted.known, *(k for k, _ in wanted.told)} or ({2} if wanted.drawn else set())
-        for place, k in enumerate(sorted(limits, reverse=True)):
-            self._search(events.with_limit(k), k, wanted, wanted.drawn if place == 0 else frozenset(), held, stop)
+        asked_of_persons = self._missing(asked_of_persons)
+        limits = {*asked_of_persons.known, *(k for k, _ in asked_of_persons.told)} or (
+            {2} if asked_of_persons.drawn else set()
+        )
+        for index, k in enumerate(sorted(limits, reverse=True)):
+            self._search(
+                events.with_limit(k),
+                k,
+                asked_of_persons,
+                asked_of_persons.drawn if index == 0 else frozenset(),
+                values,
+                stop,
+            )
 
-    def _missing(self, wanted: PersonsWanted) -> PersonsWanted:
-        known = {k: most for k, most in wanted.known.items() if not _reaches(self.curves.get(k, ()), most)}
-        told = {kh: most for kh, most in wanted.told.items() if not _reaches(self.learnt.get(kh, ()), most)}
-        return PersonsWanted(known, wanted.drawn - self.draws.keys(), told)
+    def _missing(self, asked_of_persons: PersonsWanted) -> PersonsWanted:
+        sizes = {k: most for k, most in asked_of_persons.known.items() if not _reaches(self.curves.get(k, ()), most)}
+        sizes_of_values = {
+            kh: most for kh, most in asked_of_persons.told.items() if not _reaches(self.learnt.get(kh, ()), most)
+        }
+        return PersonsWanted(sizes, asked_of_persons.drawn - self.draws.keys(), sizes_of_values)
 
     def _search(
-        self, events: Occurrences, k: int, wanted: PersonsWanted, drawn: frozenset[int], held: Raw | None, stop: Stop
+        self,
+        events: Occurrences,
+        k: int,
+        asked_of_persons: PersonsWanted,
+        drawn: frozenset[int],
+        values: Raw | None,
+        stop: Stop,
     ) -> None:
-        told = {h: known for (limit, h), known in wanted.told.items() if limit == k} if held is not None else {}
+        sizes_by_share = (
+            {h: number for (limit, h), number in asked_of_persons.told.items() if limit == k}
+            if values is not None
+            else {}
+        )
         learning = {
-            h: Learning(events, held, "", _PLACE + place, self.persons, h)
-            for place, h in enumerate(told)
-            if held is not None
+            h: Learning(events, values, "", _PLACE + index, self.persons, h)
+            for index, h in enumerate(sizes_by_share)
+            if values is not None
         }
-        most = max([wanted.known.get(k, 1), *told.values()])
+        most = max([asked_of_persons.known.get(k, 1), *sizes_by_share.values()])
         with closing(Levels(events, k, stop, bool(drawn), tuple(learning.values()))) as levels:
             curve = tuple(_curve(levels, most, drawn))
             if drawn and events.pairs:
-                self.draws |= {
-                    size: singled_out(events, levels, curve, size, self.drawn, self.seed) for size in sorted(drawn)
-                }
-        self.learnt |= {(k, h): tuple(one.curve[: told[h]]) for h, one in learning.items()}
-        if k in wanted.known:
-            self.curves[k] = curve[: wanted.known[k]]
+                for size in sorted(drawn):
+                    self.draws[size] = singled_out(events, levels, curve, size, self.drawn, self.seed)
+        self.learnt.update({(k, h): tuple(watcher.curve[: sizes_by_share[h]]) for h, watcher in learning.items()})
+        if k in asked_of_persons.known:
+            self.curves[k] = curve[: asked_of_persons.known[k]]
 
 
-def _reaches(curve: Sequence[Known] | Sequence[Learnt], most: int) -> bool:
+def _reaches(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], most: int) -> bool:
     """Whether a curve covers so many events, or ended before at the time limit."""
     return len(curve) >= most or (bool(curve) and not curve[-1].exact)
 
 
-def count_persons(engine: Engine, frame: Frame, wanted: PersonsWanted) -> CountedPersons:
+def count_persons(engine: Engine, frame: Frame, asked_of_persons: PersonsWanted) -> CountedPersons:
     """Count the wanted figures on the people of a table.
 
     Args:
         engine: the engine of the table. frame: its rows; an event is a combination of the keys, the entity is a person.
-        wanted: the sets of events, and the smallest allowed numbers.
+        asked_of_persons: the sets of events, and the smallest allowed numbers.
 
     Raises:
         UsageError: rows without a person.
         EngineError: the database refused a statement, failed or disconnected.
     """
-    relation, chosen, person = _columns(frame, told=bool(wanted.told))
+    relation, chosen, person = _columns(frame, with_sensitive=bool(asked_of_persons.told))
     keys = max(len(frame.keys), 1)
     nulls = NullPolicy.DISTINCT if frame.solo and frame.keys else NullPolicy.EQUAL
     with coded_rows(engine, relation, chosen, person) as (bench, coded):
         try:
             events = occurrences_of(bench, coded, range(keys), 2, nulls, repeats=False, events=keys)
-            found = CountedPersons(coded.rows, coded.persons, events.events, events.alike())
-            if wanted.contributions:
-                found.contributed = contributions_of(bench, coded, keys)
-            held = None
+            people_by_group = events.alike()
+            contributed = contributions_of(bench, coded, keys) if asked_of_persons.contributions else {}
+            counted_persons = CountedPersons(
+                coded.rows, coded.persons, events.events, people_by_group, contributed=contributed
+            )
+            values = None
             if len(chosen) > keys:
-                asked: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
-                held = events.keep(f"held_{_PLACE}", "events_held", **asked)
-            found.search(events, wanted, held)
+                parameters: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
+                values = events.keep(f"held_{_PLACE}", "events_held", **parameters)
+            counted_persons.search(events, asked_of_persons, values)
         finally:
             drop_occurrences(bench)
             bench.drop(f"sqlaudit_events_held_{_PLACE}")
-    return found
+    return counted_persons
 
 
 def reading_of(engine: Engine, frame: Frame) -> Statement:
     """The statement that reads the events of a frame's table, for `--dry-run`."""
-    return reading(engine, *_columns(frame, told=True))
+    return reading(engine, *_columns(frame, with_sensitive=True))
 
 
-def _columns(frame: Frame, *, told: bool) -> tuple[Relation, list[Chosen], Chosen]:
-    """A frame's rows, their columns (the sensitive one where `told` is wanted), and the person of a row."""
+def _columns(frame: Frame, *, with_sensitive: bool) -> tuple[Relation, list[Chosen], Chosen]:
+    """A frame's rows, their columns (the sensitive one where `with_sensitive` is wanted), and the person of a row."""
     assert frame.entity is not None
     columns = [*(frame.keys or ("1",))]  # where nothing is known, all events are one
-    columns += [frame.sensitive] if told and frame.sensitive is not None else []
-    chosen = [Chosen(f"q{place}", sql, Kind.OTHER) for place, sql in enumerate(columns)]
+    columns += [frame.sensitive] if with_sensitive and frame.sensitive is not None else []
+    chosen = [Chosen(f"q{position}", sql, Kind.OTHER) for position, sql in enumerate(columns)]
     return Relation(frame.source, (), ""), chosen, Chosen("e", frame.entity, Kind.OTHER)
 
 
-def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[Known]:
+def _curve(levels: Levels, most: int, drawn: frozenset[int]) -> Iterator[KnownEvents]:
     """The largest size of sets that is required, or larger where random sets are few enough to count."""
-    for one in levels.curve(max(most, *drawn, 1)):
-        yield one
-        few = [size for size in drawn if levels.sets_of_persons(size) <= COUNTED]
-        if one.known >= max([most, *few]):
+    for figures in levels.curve(max(most, *drawn, 1)):
+        yield figures
+        countable_sizes = [size for size in drawn if levels.sets_of_persons(size) <= COUNTED]
+        if figures.known >= max([most, *countable_sizes]):
             return
 
 
@@ -415,17 +389,17 @@ class CellsBehind:
         Args:
             code: the column's name among the codes.
         """
-        wanted = sorted({one for one in codes if one})
-        if not wanted:
+        wanted_codes = sorted({code_number for code_number in codes if code_number})
+        if not wanted_codes:
             return {0: None}
 
-        def ask(engine: Engine, template: str, **given: Any) -> dict[int, Any]:
-            return dict(engine.run(render(f"events/{template}.sql", engine.dialect, **given)))
+        def ask(engine: Engine, template: str, **parameters: Any) -> dict[int, Any]:
+            return dict(engine.run(render(f"events/{template}.sql", engine.dialect, **parameters)))
 
-        places = ask(self.bench, "events_code_places", source=self.coded.source, column=Raw(code), codes=wanted)
+        places = ask(self.bench, "events_code_places", source=self.coded.source, column=Raw(code), codes=wanted_codes)
         source, column_of = self.relation, column
         cells = ask(self.engine, "events_values_at", source=source, column=column_of, places=sorted(places.values()))
-        return {0: None} | {number: str(cells[place]) for number, place in places.items()}
+        return {0: None} | {number: str(cells[position]) for number, position in places.items()}
 
 
 class Tally(Watcher):
@@ -445,11 +419,11 @@ class Tally(Watcher):
     def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
         """The columns with the figures of their values; with the values themselves where these may be shown."""
         names = self.occurrences.names()
-        for place, column in enumerate(chosen):
-            asked = {"tally": self._tally, "names": names, "key": Raw(f"k{place}"), "top": MOST_VALUES}
-            rows = self.occurrences.ask("events_tally_column", **asked)
+        for position, column in enumerate(chosen):
+            parameters = {"tally": self._tally, "names": names, "key": Raw(f"k{position}"), "top": MOST_VALUES}
+            rows = self.occurrences.ask("events_tally_column", **parameters)
             telling, half = (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
-            cells = {} if values is None else values.of(column, f"c{place}", [int(row[2]) for row in rows])
+            cells = {} if values is None else values.of(column, f"c{position}", [int(row[2]) for row in rows])
             top = tuple(TellingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
             yield TellingColumn(column.name, telling, half, top)
 
@@ -470,10 +444,10 @@ def most_at_risk(
     people = occurrences.ask("events_at_risk_rows", at_risk=at_risk)
     sets = dict(_telling_sets(occurrences, at_risk, {int(row[3]) for row in people if row[3] is not None}))
     keys: dict[int, str | None] = {}
-    told: dict[int, tuple[str | None, ...]] = {}
+    cells_of_event: dict[int, tuple[str | None, ...]] = {}
     if values is not None:
         keys = values.of(person, "e", [int(row[0]) for row in people])
-        told = _events_in_cells(
+        cells_of_event = _events_in_cells(
             occurrences, chosen, values, sorted({event for _, events in sets.values() for event in events})
         )
     for who, events, exposed, alone in people:
@@ -484,7 +458,7 @@ def most_at_risk(
             int(events),
             number,
             keys.get(int(who)),
-            tuple(told[event] for event in telling) if values is not None else (),
+            tuple(cells_of_event[event] for event in telling) if values is not None else (),
         )
 
 
@@ -501,7 +475,10 @@ def _events_in_cells(
 ) -> dict[int, tuple[str | None, ...]]:
     if not events:
         return {}
-    keys = Raw(", ".join(f"k{place}" for place in range(len(chosen))))
+    keys = Raw(", ".join(f"k{position}" for position in range(len(chosen))))
     rows = occurrences.ask("events_event_codes", names=occurrences.names(), keys=keys, events=events)
-    cells = [values.of(one, f"c{place}", [int(row[1 + place]) for row in rows]) for place, one in enumerate(chosen)]
+    cells = [
+        values.of(column, f"c{position}", [int(row[1 + position]) for row in rows])
+        for position, column in enumerate(chosen)
+    ]
     return {int(event): tuple(cells[at][int(code)] for at, code in enumerate(codes)) for event, *codes in rows}

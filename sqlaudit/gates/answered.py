@@ -30,9 +30,9 @@ from sqlaudit.gates.standalone.policies import (
     wording_of,
 )
 from sqlaudit.gates.standalone.recipes import model_alone
-from sqlaudit.models.base import Check, Context, Model
+from sqlaudit.models.base import Check, Model
 from sqlaudit.models.judge import compares, worse_checks
-from sqlaudit.models.registry import CELL_RULES
+from sqlaudit.models.registry import cell_rule
 
 # Tests of a policy that a warehouse has run: judged from its rows as from a run, and only where they answer them.
 
@@ -173,7 +173,7 @@ def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
     if not row.table_rows or (row.unusable and not isinstance(one.spec.limit, CellLimit)):
         return ("undecided",)
     rule = _rule(one)
-    fits = _fits(rule, row)
+    fits = not row.level if isinstance(one.spec.limit, CellLimit) else _fits(rule, row)
     if rule.verdict_by_level:
         return {True: ("pass",), False: ("fail",), None: ("pass", "fail", "undecided")}[fits]
     if row.failing_classes is None:
@@ -193,18 +193,13 @@ def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -
     whole = bounds.kind != "integer" or isinstance(level, int)
     if not whole or (bounds.maximum is not None and level > bounds.maximum * (1 + PRINTED)):
         return False
-    if rule.name in ("prosecutor_risk", "average_risk"):
-        return level * rows >= classes * (1 - PRINTED)  # the smallest class is no larger than classes are on average
-    if rule.operator == ">=" and bounds.minimum == 1 and rule.recipe in ("facts", "persons"):
-        return level <= (classes if rule.of_persons else rows / classes) * (1 + PRINTED)
-    return True
+    least, most = rule.level_range(classes, rows)
+    return least * (1 - PRINTED) <= level <= most * (1 + PRINTED)
 
 
 def _fits(rule: Model, row: WarehouseRow) -> bool | None:
     """Whether the level keeps the limit; None where it is not there, or as near as figures are printed."""
     limit = rule.required
-    if rule.of_cells:
-        return not row.level
     if row.level is None or limit is None:
         return None
     if math.isclose(row.level, float(limit), rel_tol=PRINTED, abs_tol=PRINTED) and row.level != limit:
@@ -217,7 +212,7 @@ def _rule(one: PolicyStatement) -> Model:
     if asked is None:
         assert isinstance(one.spec.limit, CellLimit)
         (asked,) = one.spec.limit.request.requirements
-        return CELL_RULES[asked.model](asked.parameters, Context(None, 0))
+        return cell_rule(asked)
     return model_alone(asked, one.sensitive)
 
 
@@ -227,7 +222,7 @@ def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
     cells = isinstance(one.spec.limit, CellLimit)
     name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
     status = _STATUS[row.verdict]
-    among = row.classes if rule.of_persons else row.table_rows
+    among = row.classes if rule.counts_people else row.table_rows
     return Check(
         model=rule.name,
         sensitive=one.sensitive,
@@ -237,12 +232,12 @@ def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
         operator="<=" if cells else rule.operator,
         required=0 if cells else rule.required,
         status=status,
-        failing_classes=None if cells or rule.of_persons else row.failing_classes,  # a class there is a person
+        failing_classes=None if cells or rule.counts_people else row.failing_classes,
         failing_rows=row.failing_rows,
         failing_share=None if row.failing_rows is None or not among or cells else row.failing_rows / among,
         text=one.spec.requirement if cells else one.compiled.check,
         note=_UNDECIDED if status is Status.UNDETERMINED and row.table_rows else rule.note,
-        details={"persons": row.classes} if rule.of_persons else {},
+        details={"persons": row.classes} if rule.counts_people else {},  # a class there is a person
         title=f"Unsafe cells by the {rule.title}" if cells else rule.title,
     )
 

@@ -52,7 +52,7 @@ def yaml_text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS:
         return text
     written = json.dumps(text, ensure_ascii=False)
-    return "".join(one if one.isprintable() else f"\\U{ord(one):08X}" for one in written)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in written)
 
 
 def place_of(node: Node) -> Place:
@@ -87,10 +87,8 @@ def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
     key = _KEYS.get(field, field if field in _SAME else None)
     if key is None or not values or values == (True,):
         return key
-    given = ", ".join(map(str, values))
-    return (
-        f"{key.strip(chr(39))}: {f'[{given}]' if field in ('qi', 'identifier', 'insensitive', 'reviewed') else given}"
-    )
+    texts_of_values = ", ".join(map(str, values))
+    return f"{key.strip(chr(39))}: {f'[{texts_of_values}]' if field in ('qi', 'identifier', 'insensitive', 'reviewed') else texts_of_values}"
 
 
 class PolicySection(dict[str, Node]):
@@ -100,27 +98,30 @@ class PolicySection(dict[str, Node]):
         node: the mapping. mistakes: takes those that are found in it. found: its values by key.
     """
 
-    def __init__(self, node: Node, mistakes: Mistakes, found: Mapping[str, Node]) -> None:
-        super().__init__(found)
+    def __init__(self, node: Node, mistakes: Mistakes, values: Mapping[str, Node]) -> None:
+        super().__init__(values)
         self.node = node
         self.mistakes = mistakes
 
     @property
     def filled(self) -> PolicySection:
         """The keys with a value: one under which nothing stands is as good as absent."""
-        return PolicySection(self.node, self.mistakes, {key: one for key, one in self.items() if one.value is not None})
+        return PolicySection(
+            self.node, self.mistakes, {key: node for key, node in self.items() if node.value is not None}
+        )
 
     def over(self, usual: Mapping[str, Node]) -> PolicySection:
         """The section with what is usual where it has no key of its own."""
         return PolicySection(self.node, self.mistakes, {**usual, **self})
 
-    def take(self, key: str, read: Callable[..., T], default: D, *more: Any, what: str = "") -> T | D:
+    def take(self, key: str, read: Callable[..., T], default: D, *parameters: Any, what: str = "") -> T | D:
         """What a reader makes of a key's value; the default where the key is absent, and after a mistake.
 
         Args:
-            key: of the section. read: a reader, which takes `more` besides. what: the key in errors, if not as it is.
+            key: of the section. read: a reader, which takes `parameters` besides.
+            what: the key in errors, if not as it is.
         """
-        return self.mistakes.attempt(read, self.get(key), default, what or key, *more)
+        return self.mistakes.attempt(read, self.get(key), default, what or key, *parameters)
 
     def take_options(self, request: type[Any], *names: str, **readers: Callable[[Node, str], Any]) -> dict[str, Any]:
         """The values of keys that are options of a request; those that are absent or wrong are left out.
@@ -129,40 +130,40 @@ class PolicySection(dict[str, Node]):
             request: the dataclass. names: of its fields, empty = every option.
             readers: of fields that are read otherwise than the kind of the option says.
         """
-        found = {}
-        for name, one in options_of(request):
+        values = {}
+        for name, option in options_of(request):
             if names and name not in names:
                 continue
-            read = readers.get(name) or _READERS.get(one.kind.name, text)
-            words = () if name in readers else one.kind.words
+            read = readers.get(name) or _READERS.get(option.kind.name, text)
+            words = () if name in readers else option.kind.words
             value = self.take(name, choice, None, words) if words else self.take(name, read, None)
             if value is not None:
-                found[name] = one.kind.read(one.name, value) if words else value
-        return found
+                values[name] = option.kind.read(option.name, value) if words else value
+        return values
 
 
 class Mistakes(list[Mistake]):
     """Mistakes found so far; `attempt` reads on after one."""
 
-    def add(self, node: Node, said: str) -> None:
+    def add(self, node: Node, sentence: str) -> None:
         """A mistake at a node."""
-        self.append(Mistake(place_of(node), said))
+        self.append(Mistake(place_of(node), sentence))
 
     def keep(self, error: SqlauditError, node: Node) -> None:
         """An error as a mistake: at its own place when it names one in the same file, else at the node."""
-        place, said = place_of(node), str(error)
-        found = _PLACED.fullmatch(said)
-        if found is not None and found["file"] == place.file:
-            self.append(Mistake(Place(place.file, int(found["line"])), found["said"]))
+        location, sentence = place_of(node), str(error)
+        match = _PLACED.fullmatch(sentence)
+        if match is not None and match["file"] == location.file:
+            self.append(Mistake(Place(location.file, int(match["line"])), match["said"]))
         else:
-            self.append(Mistake(place, said.removeprefix(f"{node.place}: ")))
+            self.append(Mistake(location, sentence.removeprefix(f"{node.place}: ")))
 
-    def attempt(self, read: Callable[..., T], node: Node | None, default: D, *more: Any) -> T | D:
+    def attempt(self, read: Callable[..., T], node: Node | None, default: D, *parameters: Any) -> T | D:
         """What `read` makes of a node; the default without a node, and after a mistake, which is kept."""
         if node is None:
             return default
         try:
-            return read(node, *more)
+            return read(node, *parameters)
         except SqlauditError as error:
             self.keep(error, node)
             return default
@@ -175,17 +176,17 @@ class Mistakes(list[Mistake]):
         """The pairs of a mapping; none after a mistake."""
         return self.attempt(Node.pairs, node, (), what)
 
-    def section(self, node: Node, what: str, known: Iterable[str]) -> PolicySection:
+    def section(self, node: Node, what: str, keys: Iterable[str]) -> PolicySection:
         """The known keys of a mapping; unknown ones are mistakes that name the closest. Keys with x- are skipped."""
-        names, found = list(known), {}
+        names, values = list(keys), {}
         for key, value in self.pairs(node, what):
             name = key.value if isinstance(key.value, str) else ""
             if name in names:
-                found[name] = value
+                values[name] = value
             elif not name.startswith("x-"):
                 hint = closest(name, names) or f" There are: {', '.join(names)}."
                 self.add(key, f"{what} has no key {name!r}.{hint}")
-        return PolicySection(node, self, found)
+        return PolicySection(node, self, values)
 
 
 # Readers of values: each takes a node, what errors call it, and says at which line it is something else.
@@ -193,10 +194,10 @@ class Mistakes(list[Mistake]):
 
 def text(node: Node, what: str) -> str:
     """A text that is not empty."""
-    found = node.text(what).strip()
-    if not found:
+    stripped = node.text(what).strip()
+    if not stripped:
         raise node.fail(f"{what} is empty.")
-    return found
+    return stripped
 
 
 def texts(node: Node, what: str) -> tuple[str, ...]:
@@ -208,10 +209,10 @@ def column_text(node: Node, what: str) -> str:
     """The name of a column, or an expression over columns: `expression: year(birth)` is `(year(birth))`."""
     if not node.is_mapping:
         return text(node, what)
-    found = children(node)
-    if list(found) != ["expression"]:
+    values = children(node)
+    if list(values) != ["expression"]:
         raise node.fail(f"{what} takes names of columns, or expressions such as {{expression: year(birth)}}.")
-    return f"({text(found['expression'], 'expression')})"
+    return f"({text(values['expression'], 'expression')})"
 
 
 def column_list(node: Node, what: str) -> tuple[str, ...]:
@@ -235,9 +236,9 @@ _READERS: Mapping[str, Callable[[Node, str], Any]] = {
 """The readers of options by their kinds; others are texts."""
 
 
-def choice(node: Node, what: str, known: Iterable[str]) -> str:
+def choice(node: Node, what: str, words: Iterable[str]) -> str:
     """One of some words."""
-    names, word = list(known), node.text(what)
+    names, word = list(words), node.text(what)
     if word not in names:
         raise node.fail(f"{what} must be one of {', '.join(names)}, not {word!r}.{closest(word, names)}")
     return word
@@ -261,18 +262,18 @@ def day(node: Node, what: str) -> datetime.date:
 
 def share(node: Node, what: str) -> Fraction:
     """A share from 0 to below 1: `1%` or `0.01`."""
-    found = number(node, what, "share such as 1% or 0.01")
-    if not 0 <= found < 1:
+    fraction = number(node, what, "share such as 1% or 0.01")
+    if not 0 <= fraction < 1:
         raise node.fail(f"{what} must be a share of at least 0 and below 1.")
-    return found
+    return fraction
 
 
 def number(node: Node, what: str, kind: str = "number, for example 0.2, 1/3 or 20%") -> Fraction:
     """An exact number, `0.2`, `1/3` or `20%`: read as a decimal or a fraction, never as a float."""
-    found = _NUMBER.fullmatch(node.text("a number").strip())
-    if found is None or (found[2] and not int(found[2])):
+    match = _NUMBER.fullmatch(node.text("a number").strip())
+    if match is None or (match[2] and not int(match[2])):
         raise node.fail(f"{what} must be a {kind}.")
-    return Fraction(Decimal(found[1])) / (int(found[2]) if found[2] else 1) / (100 if found[3] else 1)
+    return Fraction(Decimal(match[1])) / (int(match[2]) if match[2] else 1) / (100 if match[3] else 1)
 
 
 def threshold(node: Node, what: str) -> Threshold:
@@ -280,28 +281,28 @@ def threshold(node: Node, what: str) -> Threshold:
 
     What more rows would not meet, or not even all rows, allows what nobody sees, and is refused.
     """
-    found = _condition(node, what)
-    if found.operator not in (">", ">=") and not (found.operator == "!=" and found.number == 0):
+    condition = _condition(node, what)
+    if condition.operator not in (">", ">=") and not (condition.operator == "!=" and condition.number == 0):
         raise node.fail(f"{what} is a lower limit of failing rows: write > or >=, for example '> 1%'.")
-    if found.share and not found.met(1, 1):
-        raise node.fail(f"{what} '{found.text}' is more than all rows. Write a smaller share.")
-    return found
+    if condition.share and not condition.met(1, 1):
+        raise node.fail(f"{what} '{condition.text}' is more than all rows. Write a smaller share.")
+    return condition
 
 
 def _condition(node: Node, what: str) -> Threshold:
     written = node.text(what).strip()
-    found = _THRESHOLD.fullmatch(written)
-    if found is None:
+    match = _THRESHOLD.fullmatch(written)
+    if match is None:
         raise node.fail(f"{what} must be a condition on the number of failing rows, for example '> 10' or '> 1%'.")
-    number, is_share = Fraction(found[2]), found[3] == "%"
+    number, is_share = Fraction(match[2]), match[3] == "%"
     if not is_share and number.denominator != 1:
         raise node.fail(f"{what} counts whole rows. Write a share with %, for example '> 1%'.")
-    return Threshold(written, found[1], number / 100 if is_share else number, is_share)
+    return Threshold(written, match[1], number / 100 if is_share else number, is_share)
 
 
 def up_to(node: Node, what: str) -> Threshold:
     """A bound on the failing rows: `12` or `1%`."""
-    found = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
-    if found.share and found.number > 1:
+    condition = _condition(Node(f"<= {node.text(what).strip()}", node.place), what)
+    if condition.share and condition.number > 1:
         raise node.fail(f"{what} must be at most 100%.")
-    return found
+    return condition

@@ -85,16 +85,20 @@ def _read_contract(root: Node, path: str | Path) -> Policy:
         UsageError: it is a contract of another version, or no block in it is sqlaudit's.
     """
     _each_key_once(root)
-    file, found, mistakes = Path(path), children(root), Mistakes()
-    version = text_or_empty(found.get("apiVersion"))
+    file, values, mistakes = Path(path), children(root), Mistakes()
+    version = text_or_empty(values.get("apiVersion"))
     if not version.removeprefix("v").startswith("3."):
-        raise found.get("apiVersion", root).fail("data contracts need 'apiVersion' v3.0 or later.")
-    servers = _servers(found.get("servers"), mistakes)
+        raise values.get("apiVersion", root).fail("data contracts need 'apiVersion' v3.0 or later.")
+    servers = _servers(values.get("servers"), mistakes)
     connections = {name: _connection(name, node, file.parent, mistakes) for name, node in servers.items()}
-    objects = mistakes.items(found.get("schema"), "'schema'")
-    tables = [_table(one, block, servers, file.parent) for one in objects for block in _blocks(one, mistakes)]
-    for one in objects:
-        _refuse_in_columns(one, mistakes)
+    objects = mistakes.items(values.get("schema"), "'schema'")
+    tables = [
+        _table(schema_object, block, servers, file.parent)
+        for schema_object in objects
+        for block in _blocks(schema_object, mistakes)
+    ]
+    for schema_object in objects:
+        _refuse_in_columns(schema_object, mistakes)
     if not tables and not mistakes:
         raise root.fail(f"no quality block of the contract is 'type: custom' with 'engine: {ENGINE}'.")
     return Policy(str(path), connections, linked(tables), tuple(mistakes))
@@ -106,18 +110,18 @@ def _each_key_once(node: Node) -> None:
     Raises:
         UsageError: one has a key twice.
     """
-    for one in [value for _, value in node.pairs("")] if node.is_mapping else items_of(node):
-        _each_key_once(one)
+    for child in [value for _, value in node.pairs("")] if node.is_mapping else items_of(node):
+        _each_key_once(child)
 
 
 def _servers(node: Node | None, mistakes: Mistakes) -> dict[str, Node]:
     """The servers by name; one without is called by its number."""
     servers: dict[str, Node] = {}
-    for place, one in enumerate(mistakes.items(node, "'servers'"), 1):
-        name = text_or_empty(children(one).get("server")) or f"server {place}"
+    for position, server in enumerate(mistakes.items(node, "'servers'"), 1):
+        name = text_or_empty(children(server).get("server")) or f"server {position}"
         if name in servers:
-            mistakes.add(one, f"the contract has two servers {name!r}.")
-        servers[name] = one
+            mistakes.add(server, f"the contract has two servers {name!r}.")
+        servers[name] = server
     return servers
 
 
@@ -126,71 +130,71 @@ def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Conn
 
     What the standard requires has to be there: libpq would find another database in the environment.
     """
-    found = {key: text_or_empty(value) for key, value in children(node).items()}
-    kind, place = found.get("type", ""), place_of(node)
-    if missing := [key for key in _NEEDED.get(kind, ()) if not found.get(key)]:
-        mistakes.append(Mistake(place, f"server {name!r} of type {kind} needs {' and '.join(map(repr, missing))}."))
+    values = {key: text_or_empty(value) for key, value in children(node).items()}
+    kind, location = values.get("type", ""), place_of(node)
+    if missing := [key for key in _NEEDED.get(kind, ()) if not values.get(key)]:
+        mistakes.append(Mistake(location, f"server {name!r} of type {kind} needs {' and '.join(map(repr, missing))}."))
     elif kind == "duckdb":
-        return Connection(name, "duckdb", found["database"], place, folder)
+        return Connection(name, "duckdb", values["database"], location, folder)
     elif kind in _NEEDED:
-        given = {"host": found["host"], "port": found["port"], "dbname": found["database"]}
-        return Connection(name, "url", conninfo(given), place, folder)
-    return Connection(name, ELSEWHERE, kind or "a server without a type", place, folder)
+        parameters = {"host": values["host"], "port": values["port"], "dbname": values["database"]}
+        return Connection(name, "url", conninfo(parameters), location, folder)
+    return Connection(name, ELSEWHERE, kind or "a server without a type", location, folder)
 
 
 def _blocks(node: Node, mistakes: Mistakes) -> Iterator[Node]:
     """The quality blocks of an object that are sqlaudit's; those of other engines are theirs."""
     for block in mistakes.items(children(node).get("quality"), "'quality'"):
-        found = children(block)
-        engine = text_or_empty(found.get("engine"))
+        values = children(block)
+        engine = text_or_empty(values.get("engine"))
         if engine != ENGINE:
             if engine and (hint := closest(engine.lower(), [ENGINE])):
-                mistakes.add(found["engine"], f"there is no engine {engine!r}.{hint}")
+                mistakes.add(values["engine"], f"there is no engine {engine!r}.{hint}")
             continue
-        if text_or_empty(found.get("type")) != "custom":
+        if text_or_empty(values.get("type")) != "custom":
             mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' is of 'type: custom'.")
-        elif "implementation" not in found:
-            said = "has no 'implementation'; write roles and requirements there, as a policy has them"
-            mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' {said}.")
+        elif "implementation" not in values:
+            problem = "has no 'implementation'; write roles and requirements there, as a policy has them"
+            mistakes.add(block, f"{_BLOCK} with 'engine: {ENGINE}' {problem}.")
         else:
             yield block
 
 
 def _refuse_in_columns(node: Node, mistakes: Mistakes) -> None:
     """Keep a mistake for each block of sqlaudit at a column: what it asks is asked of a table."""
-    found = children(node)
-    inner = [found["items"]] if "items" in found else []
-    for column in [*inner, *items_of(found.get("properties"))]:
+    values = children(node)
+    inner = [values["items"]] if "items" in values else []
+    for column in [*inner, *items_of(values.get("properties"))]:
         for block in _blocks(column, mistakes):
-            said = f"{_BLOCK} with 'engine: {ENGINE}' belongs to the table, and not to one of its columns."
-            mistakes.add(block, said)
+            sentence = f"{_BLOCK} with 'engine: {ENGINE}' belongs to the table, and not to one of its columns."
+            mistakes.add(block, sentence)
         _refuse_in_columns(column, mistakes)
 
 
 def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path) -> TableEntry:
     """The table that a block is about, with what its implementation says."""
     mistakes, about, table = Mistakes(), children(block), children(node)
-    given = mistakes.attempt(_implementation, about["implementation"], Node([], block.place, is_mapping=True))
-    own = children(given)
-    server = _server(own.get("server"), servers, block, mistakes)
+    implementation = mistakes.attempt(_implementation, about["implementation"], Node([], block.place, is_mapping=True))
+    settings = children(implementation)
+    server = _server(settings.get("server"), servers, block, mistakes)
     schema = text_or_empty(children(servers[server]).get("schema")) if server in servers else ""
     name = mistakes.attempt(text, table.get("name"), "", "the object's name")
     if not name:
         mistakes.add(node, "an object of the contract's 'schema' has no 'name'.")
     physical = text_or_empty(table.get("physicalName")) or name
     relation = f"{schema}.{physical}" if schema and "." not in physical else physical
-    kept = [pair for pair in given.value or [] if pair[0].value != "server"]  # type: ignore[index, union-attr]
-    if "severity" not in own and text_or_empty(about.get("severity")).lower() in _GENTLE:
+    pairs = [pair for pair in implementation.value or [] if pair[0].value != "server"]  # type: ignore[index, union-attr]
+    if "severity" not in settings and text_or_empty(about.get("severity")).lower() in _GENTLE:
         at = about["severity"].place
-        kept.append((Node("severity", at), Node("warn", at)))
+        pairs.append((Node("severity", at), Node("warn", at)))
     extra: dict[str, Any] = {
         "name": name,
         "description": text_or_empty(about.get("description")),
         "tags": mistakes.attempt(texts, about.get("tags"), (), "tags"),
     }
-    inside = Node(kept, given.place, is_mapping=True)  # type: ignore[arg-type]
-    made = table_of(inside, Target(relation=relation or "unnamed"), server, folder, extra)
-    return replace(made, mistakes=(*mistakes, *made.mistakes))
+    inside = Node(pairs, implementation.place, is_mapping=True)  # type: ignore[arg-type]
+    entry = table_of(inside, Target(relation=relation or "unnamed"), server, folder, extra)
+    return replace(entry, mistakes=(*mistakes, *entry.mistakes))
 
 
 def _implementation(node: Node) -> Node:
@@ -213,23 +217,23 @@ def _at(node: Node, place: str) -> Node:
     """A node with all in it at one place: a text has no lines of its own that others could look up."""
     value: Any = node.value
     if node.is_mapping:
-        value = [(_at(key, place), _at(one, place)) for key, one in value]
+        value = [(_at(key, place), _at(child, place)) for key, child in value]
     elif isinstance(value, list):
-        value = [_at(one, place) for one in value]
+        value = [_at(child, place) for child in value]
     return Node(value, place, node.is_mapping)
 
 
-def _server(given: Node | None, servers: Mapping[str, Node], block: Node, mistakes: Mistakes) -> str:
+def _server(named: Node | None, servers: Mapping[str, Node], block: Node, mistakes: Mistakes) -> str:
     """The server that a block is about, empty after a mistake."""
-    if given is None and len(servers) == 1:
+    if named is None and len(servers) == 1:
         return next(iter(servers))
-    if given is None:
-        said = "several 'servers'; name one as 'server' in the implementation" if servers else "no 'servers'"
-        mistakes.add(block, f"it is not said where this table is: the contract has {said}.")
+    if named is None:
+        problem = "several 'servers'; name one as 'server' in the implementation" if servers else "no 'servers'"
+        mistakes.add(block, f"it is not said where this table is: the contract has {problem}.")
         return ""
-    name = mistakes.attempt(text, given, "", "server")
+    name = mistakes.attempt(text, named, "", "server")
     if name and name not in servers:
-        mistakes.add(given, f"the contract has no server {name!r}.{closest(name, servers)}")
+        mistakes.add(named, f"the contract has no server {name!r}.{closest(name, servers)}")
     return name if name in servers else ""
 
 
@@ -300,27 +304,27 @@ def load_policy(path: str | Path) -> Policy:
     """
     file = Path(path)
     if str(path) == DEFAULT_POLICY and not exists(file):
-        said = "`sqlaudit init` writes one from your tables"
-        raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {said}.")
+        advice = "`sqlaudit init` writes one from your tables"
+        raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {advice}.")
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty. `sqlaudit init` writes a policy to start from.")
     if text_or_empty(children(root).get("kind")) == KIND:
         return _read_contract(root, path)
     mistakes = Mistakes()
-    found = mistakes.section(root, "the policy", TOP)
+    section = mistakes.section(root, "the policy", TOP)
     if not root.is_mapping:
         raise UsageError(f"{path}: a policy must be a mapping with the keys {', '.join(TOP)}.")
-    if "version" in found and found["version"].value != VERSION:
-        raise found["version"].fail(f"the version of the policy must be {VERSION}.")
-    connections = read_connections(found["connections"], mistakes) if "connections" in found else {}
-    if "tables" not in found:
+    if "version" in section and section["version"].value != VERSION:
+        raise section["version"].fail(f"the version of the policy must be {VERSION}.")
+    connections = read_connections(section["connections"], mistakes) if "connections" in section else {}
+    if "tables" not in section:
         mistakes.add(root, "the policy has no 'tables'. Name the tables to test.")
-    filled = found.filled
+    filled = section.filled
     defaults = mistakes.section(filled["defaults"], "'defaults'", DEFAULTS) if "defaults" in filled else _no_keys(root)
-    listed = mistakes.items(filled.get("tables"), "'tables'")
+    table_nodes = mistakes.items(filled.get("tables"), "'tables'")
     persons = read_persons(filled.get("persons"), defaults, connections, file.parent, mistakes)
-    tables = [persons_apart(_read_table(node, defaults, connections, file.parent), persons) for node in listed]
+    tables = [persons_apart(_read_table(node, defaults, connections, file.parent), persons) for node in table_nodes]
     sound = {name: connection for name, connection in connections.items() if connection is not None}
     return Policy(str(path), sound, linked(tables), tuple(mistakes))
 
@@ -335,17 +339,17 @@ def table_of(node: Node, target: Target, connection: str, folder: Path, extra: M
         extra: fields of `TableEntry` that are known already; tags and roles are added to those of the node.
     """
     mistakes = Mistakes()
-    found = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *_ABOUT, "where"))
-    target = replace(target, where=found.take("where", text, target.where))
-    return _filled(found, _no_keys(node), target, connection, folder, extra)
+    section = mistakes.section(node, "sqlaudit in 'meta'", (*ROLES, *_ABOUT, "where"))
+    target = replace(target, where=section.take("where", text, target.where))
+    return _filled(section, _no_keys(node), target, connection, folder, extra)
 
 
 def _read_table(
     node: Node, defaults: PolicySection, connections: Mapping[str, Connection | None], folder: Path
 ) -> TableEntry:
-    found = Mistakes().section(node, "a table", TABLE)
-    connection = read_connection(found, defaults, connections)
-    return _filled(found, defaults, read_target(found, connection, folder), connection, folder, {})
+    section = Mistakes().section(node, "a table", TABLE)
+    connection = read_connection(section, defaults, connections)
+    return _filled(section, defaults, read_target(section, connection, folder), connection, folder, {})
 
 
 def _no_keys(node: Node) -> PolicySection:
@@ -353,7 +357,7 @@ def _no_keys(node: Node) -> PolicySection:
 
 
 def _filled(
-    own: PolicySection,
+    section: PolicySection,
     defaults: PolicySection,
     target: Target | None,
     connection: str,
@@ -361,24 +365,26 @@ def _filled(
     extra: Mapping[str, Any],
 ) -> TableEntry:
     """The entry of a table: what its own keys say, else the defaults of the policy, else what is known already."""
-    node, mistakes, found, filled = own.node, own.mistakes, own.over(defaults), own.filled
-    roles = _roles(found, filled, extra.get("roles") or Roles())
-    severity = found.take("severity", choice, "error", SEVERITIES)
+    node, mistakes, with_defaults, filled = section.node, section.mistakes, section.over(defaults), section.filled
+    roles = _roles(with_defaults, filled, extra.get("roles") or Roles())
+    severity = with_defaults.take("severity", choice, "error", SEVERITIES)
     usual_tags = mistakes.attempt(texts, defaults.filled.get("tags"), (), "tags")
     tags = (*extra.get("tags", ()), *usual_tags, *filled.take("tags", texts, ()))
-    owner = found.take("owner", text, extra.get("owner", ""))
+    owner = with_defaults.take("owner", text, extra.get("owner", ""))
     common = Common(severity, tuple(dict.fromkeys(tags)), owner, folder, connection)
     places = _role_places(filled)
     required = filled.over(defaults.filled).get("requirements")
     if required is None:
         mistakes.add(node, "this table has no 'requirements'. Write for example [k=5].")
     tests = [*mistakes.attempt(read_requirements, required, (), common, roles)]
-    named = place_of(found["all_columns_named"]) if found.take("all_columns_named", flag, False) else None
+    named = (
+        place_of(with_defaults["all_columns_named"]) if with_defaults.take("all_columns_named", flag, False) else None
+    )
     tests += coverage_tests(roles, places, place_of(node), named=named)
     if not tests and not mistakes:
         mistakes.add(node, "this table has no requirements. Write for example [k=5].")
     derived = filled.take("derived_from", texts, ())
-    name = own.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
+    name = section.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
         name=name or str(place_of(node)),
         place=place_of(node),
@@ -390,7 +396,7 @@ def _filled(
         exceptions=tuple(read_exceptions(filled, tests)),
         tags=common.tags,
         owner=owner,
-        description=own.take("description", text, extra.get("description", "")),
+        description=section.take("description", text, extra.get("description", "")),
         derived_from=(*extra.get("derived_from", ()), *derived),
         mistakes=tuple(mistakes),
         role_places=places,
@@ -400,18 +406,18 @@ def _filled(
     )
 
 
-def _roles(found: PolicySection, filled: PolicySection, known: Roles) -> Roles:
+def _roles(with_defaults: PolicySection, filled: PolicySection, usual_roles: Roles) -> Roles:
     """The roles of a table, those that are known already first; none after a mistake in how they fit together."""
-    given = found.take_options(Roles, "nulls", "known_rows", "values")
+    fields = with_defaults.take_options(Roles, "nulls", "known_rows", "values")
     for role in COLUMNS[:3]:
         named = filled.take(role, column_list, (), what=f"'{role}'")
-        given[role] = tuple(dict.fromkeys((*getattr(known, role), *named)))
-    given["entity"] = filled.take("entity", column_text, known.entity)
-    given["joint"] = found.take("joint", flag, known.joint)
+        fields[role] = tuple(dict.fromkeys((*getattr(usual_roles, role), *named)))
+    fields["entity"] = filled.take("entity", column_text, usual_roles.entity)
+    fields["joint"] = with_defaults.take("joint", flag, usual_roles.joint)
     try:
-        return replace(known, **given, sampling=_sampling(filled))
+        return replace(usual_roles, **fields, sampling=_sampling(filled))
     except UsageError as error:
-        found.mistakes.keep(error, found.node)
+        with_defaults.mistakes.keep(error, with_defaults.node)
         return Roles()
 
 
@@ -439,14 +445,18 @@ def _role_places(filled: Mapping[str, Node]) -> dict[str, Place]:
     return places
 
 
-def coverage_tests(roles: Roles, places: Mapping[str, Place], whole: Place, *, named: Place | None) -> list[TestSpec]:
+def coverage_tests(
+    roles: Roles, places: Mapping[str, Place], table_place: Place, *, named: Place | None
+) -> list[TestSpec]:
     """The tests that a table has beside its requirements: no declared identifier is in it, and every column has a role.
 
     Args:
-        roles: of the table. places: where columns are named. whole: where the table stands.
+        roles: of the table. places: where columns are named. table_place: where the table stands.
         named: where it is said that every column needs a role; None = it need not.
     """
-    tests = [TestSpec(no_identifier(name), places.get(name, whole), identifier=name) for name in roles.identifiers]
+    tests = [
+        TestSpec(no_identifier(name), places.get(name, table_place), identifier=name) for name in roles.identifiers
+    ]
     return tests + ([TestSpec(ALL_NAMED, named, all_named=True)] if named is not None else [])
 
 
@@ -461,8 +471,8 @@ def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
 
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
-    known = {(table.connection, table.name): table.target for table in tables if table.target is not None}
-    return tuple(_with_originals(_with_twin(table, tables), known) for table in tables)
+    targets = {(table.connection, table.name): table.target for table in tables if table.target is not None}
+    return tuple(_with_originals(_with_twin(table, tables), targets) for table in tables)
 
 
 def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
@@ -471,18 +481,20 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     twin = next((other for other in others if other.name.casefold() == table.name.casefold()), None)
     if twin is None:
         return table
-    said = (
+    sentence = (
         f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
         "give each a 'name' of its own."
     )
-    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, said)))
+    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 
 
-def _with_originals(table: TableEntry, known: Mapping[tuple[str, str], Target]) -> TableEntry:
+def _with_originals(table: TableEntry, targets: Mapping[tuple[str, str], Target]) -> TableEntry:
     """The table; an original or older release that bears the name of another entry of its connection is its table."""
 
     def named(test: TestSpec) -> TestSpec:
-        others = [known.get((table.connection, one.name), one) for one in test.limit.others] if test.limit else []
+        others = (
+            [targets.get((table.connection, other.name), other) for other in test.limit.others] if test.limit else []
+        )
         if isinstance(test.limit, SeriesLimit):
             return replace(test, limit=replace(test.limit, before=tuple(others)))
         if isinstance(test.limit, LossLimit):

@@ -9,9 +9,8 @@ from typing import Any
 from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
 from sqlaudit.gates.stored import Key, number_of
-from sqlaudit.models.base import Check
+from sqlaudit.models.base import COLUMN_SETS, IDENTIFIER, Check
 from sqlaudit.models.phrases import (
-    IDENTIFIER,
     WORDS,
     full_title,
     level_text,
@@ -127,7 +126,7 @@ def _figures(test: GateTest) -> str:
     check = test.check
     if check is None:
         return ""
-    if check.model == "column_sets":
+    if check.of_columns == COLUMN_SETS:
         return _column_sets(check, test.unit)
     if (stated := statement_of(check)) is not None:
         return stated

@@ -53,8 +53,8 @@ from sqlaudit.gates.result import (
     TestSpec,
 )
 from sqlaudit.models import presets
+from sqlaudit.models.base import COLUMN_SETS, SAFE_HARBOR
 from sqlaudit.models.measures import OF_RELEASES
-from sqlaudit.models.phrases import SAFE_HARBOR
 from sqlaudit.models.registry import (
     CELL_RULES,
     OF_SYNTHETIC,
@@ -63,6 +63,7 @@ from sqlaudit.models.registry import (
     parse_requirements,
     requirement_from,
 )
+from sqlaudit.models.releases import MInvariance
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.reports.document import limit as exact
 from sqlaudit.tabular.request import CELLS, CODES, ROWS, TOTALS, AggregatesRequest
@@ -292,7 +293,7 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
 
 # What a table and its older releases must say together, as a policy writes it.
 
-M_INVARIANCE = "m_invariance"
+M_INVARIANCE = MInvariance.name
 SERIES_KEYS: Keys = {
     "m": described("Minimum rows of a class, all with different sensitive values.", POSITIVE),
     "before": described("All older releases of this table: of the same connection, or files.", TEXT_OR_TEXTS),
@@ -410,12 +411,13 @@ def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
     assert limit.requirement is not None
     if not roles.quasi_identifiers:
         raise UsageError("a synthetic table needs quasi-identifiers: name them under 'quasi_identifiers'.")
-    if OF_SYNTHETIC[limit.requirement.model].needs_sensitive and not roles.sensitive:
+    model = OF_SYNTHETIC[limit.requirement.model]
+    if model.needs_sensitive and not roles.sensitive:
         raise UsageError(f"{limit.requirement.text!r} needs a sensitive column: name one under 'sensitive'.")
     if limit.known > 3:
         raise UsageError(f"'known' is at most 3, not {limit.known}.")
-    if limit.requirement.model == "excess_disclosure" and limit.holdout is None:
-        raise UsageError("'excess_disclosure' needs people who were not used: name their table under 'holdout'.")
+    if model.needs_holdout and limit.holdout is None:
+        raise UsageError(f"{model.name!r} needs people who were not used: name their table under 'holdout'.")
 
 
 # HIPAA's Safe Harbor, as a policy writes it: `preset: hipaa-safe-harbor`, or with its details.
@@ -459,7 +461,6 @@ OPTIONS: Keys = {
     "description": TEXT,
 }
 """What may stand beside a requirement; whatever else stands there is the requirement itself."""
-COLUMN_SETS = "column_sets"
 _AMONG = ("quasi_identifiers", "all")
 COLUMN_KEYS: Keys = {
     "max_size": described("Largest number of columns that an attacker knows.", POSITIVE),

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
-from sqlaudit.audits.models_asked import Combinations, persons_told
+from sqlaudit.audits.models_asked import Combinations, person_warnings
 from sqlaudit.audits.request import request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import EngineError, ExitCode, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.names import closest
@@ -27,7 +27,7 @@ from sqlaudit.base.spec import Coverage, Limits, Requirement, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.failing import FailingClass
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.classes.opening import resolve_roles
+from sqlaudit.classes.opening import open_table
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.writing import files_read
@@ -176,10 +176,9 @@ class TableTests:
         return attempt(lambda: self._look_at(entry))
 
     def _look_at(self, entry: TableEntry) -> _Known:
-        relation = self._rows(entry)
-        roles = resolve_roles(entry.roles, relation, self.engine)
-        found = audit_warnings(self.engine, relation, roles, insensitive=entry.insensitive)
-        return _Known((*found, *persons_told(relation, roles, entry.roles, Combinations(self.engine))))
+        table = open_table(self.engine, self._rows(entry), entry.roles)
+        warnings = audit_warnings(self.engine, table.relation, table.roles, insensitive=entry.insensitive)
+        return _Known((*warnings, *person_warnings(table, Combinations(self.engine))))
 
     def _of_columns(self, entry: TableEntry, spec: TestSpec, known: _Known | SqlauditError) -> GateTest:
         """A test of columns and not of their values: an identifier that is there, or columns without a role."""
@@ -220,9 +219,9 @@ class TableTests:
         assert entry.target is not None
         keep = None if self.store is None else partial(self.store, entry.name)
         show_values = self.show_values and self.store is not None
-        auditor = Auditor(self.engine, keep, self._joined.get(id(entry)))
         more = {"coverage": Coverage(insensitive=entry.insensitive), "show_values": show_values}
-        return auditor.audit(request_verdicts(entry.target, roles, requirements, entry.inputs, **more))
+        request = request_verdicts(entry.target, roles, requirements, entry.inputs, **more)
+        return audit_table(self.engine, request, relation=self._joined.get(id(entry)), export=keep)
 
 
 @dataclass(frozen=True)

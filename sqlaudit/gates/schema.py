@@ -42,7 +42,7 @@ def policy_schema() -> dict[str, Any]:
             "loss": _one_of(("at_most", "at_least"), requirements.LOSS_KEYS, "original", "measure"),
             "aggregates": _section(requirements.CELL_KEYS, "by") | {"anyOf": _REQUIRING},
             "safe_harbor": _section(requirements.HARBOR_KEYS),
-            "m_invariance": _section(requirements.SERIES_KEYS, "m", "before"),
+            requirements.M_INVARIANCE: _section(requirements.SERIES_KEYS, "m", "before"),
             "synthetic": _section(requirements.SYNTHETIC_KEYS, "original", "require"),
             "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
             "texts": {"oneOf": [TEXT, TEXTS_OF_IT]},

@@ -33,7 +33,7 @@ from sqlaudit.gates.result import (
     TableEntry,
     TestSpec,
 )
-from sqlaudit.models.base import Check
+from sqlaudit.models.base import COLUMN_SETS, Check
 from sqlaudit.models.judge import compares
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import CELL_RULES, parse_requirement
@@ -216,7 +216,7 @@ def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
     worst = max((one.rows_at_risk for one in found.sets), default=0)
     status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
     return Check(
-        model="column_sets",
+        model=COLUMN_SETS,
         sensitive=None,
         title="column sets beyond the limit",
         parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},

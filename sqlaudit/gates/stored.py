@@ -21,9 +21,8 @@ from sqlaudit.base.result import Number, plain
 from sqlaudit.classes.failing import AllFailing, FailingClass
 from sqlaudit.gates.nodes import Mistakes, flag, whole, yaml_text
 from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place, for_attribute
-from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import COLUMNS_NAMED, IDENTIFIER, SAFE_HARBOR
-from sqlaudit.models.registry import REGISTRY
+from sqlaudit.models.base import COLUMN_SETS, COLUMNS_NAMED, IDENTIFIER, SAFE_HARBOR, Check
+from sqlaudit.models.registry import model_of
 
 if TYPE_CHECKING:
     from sqlaudit.engines.duckdb.store import Store
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 FLOAT_TIE = 1e-9
 """Floats of one table agree between engines to 1e-12, so nearer than this is no drift."""
 _OTHER = "its rows, roles or inputs have changed since it was accepted"
-BY_COLUMNS = ("column_sets", SAFE_HARBOR, COLUMNS_NAMED)
-"""Models of which each finding is compared, since another one in its place has the same count."""
 WITHOUT_ROLE = "columns without a role"
 """The name of the entry that accepts the columns of a table, instead of a requirement."""
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
@@ -101,11 +98,11 @@ def accepted_from(test: GateTest) -> Accepted | None:
 
 def _findings(test: GateTest, check: Check) -> Findings:
     """Return what a check found, each as names of its own."""
-    if check.model == SAFE_HARBOR:
+    if check.of_columns == SAFE_HARBOR:
         open_ones = [(str(clause), str(column)) for clause, column in check.details["unclear"]]
         found = [(one["clause"], each["column"]) for one in check.details["clauses"] for each in one["found"]]
         return tuple((names, 0) for names in sorted({*found, *open_ones}))
-    if check.model == COLUMNS_NAMED:
+    if check.of_columns == COLUMNS_NAMED:
         return tuple(((column,), 0) for column in sorted(check.details["columns"]))
     return tuple((one.columns, one.at_risk) for one in test.sets)
 
@@ -139,7 +136,7 @@ def _of_another_question(test: GateTest, before: Accepted, now: Accepted) -> Gat
     said = said or [_OTHER]
     if None not in (before.level, now.level) and _compared(now.level, before.level):
         assert test.check is not None
-        forms = getattr(REGISTRY.get(test.check.model), "short_forms", ())
+        forms = model_of(test.check.model).short_forms
         said.append(f"{forms[0] if forms else 'the level'} was {before.level}, is {now.level}")
     place = test.columns[new[0]] if new else test.place
     return replace(test, change=Change(Drift.NEW, _joined(said)), place=place)
@@ -153,8 +150,8 @@ def _joined(said: Sequence[str]) -> str:
 def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> Iterator[str]:
     """What moved in one direction, in words."""
     assert test.check is not None
-    if test.check.model in BY_COLUMNS:
-        yield from _finding_moves(test.check.model, before, now, test.unit, worse=worse)
+    if test.check.of_columns not in ("", IDENTIFIER):  # another finding in the place of one has the same count
+        yield from _finding_moves(test.check.of_columns, before, now, test.unit, worse=worse)
         return
     figures = {"level": (before.level, now.level), "failing_rows": (before.failing_rows, now.failing_rows)}
     for name in [name for name, (old, new) in figures.items() if worse and old is None and new is not None]:
@@ -165,18 +162,18 @@ def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> I
     if step and (step < 0) is worse:
         yield f"the level was {before.level} and is {now.level}"
     old, new = before.failing_rows, now.failing_rows
-    if test.check.model == IDENTIFIER:  # it is in the table, however many rows are added
+    if test.check.of_columns == IDENTIFIER:  # it is in the table, however many rows are added
         return
     if old is not None and new is not None and old != new and (new > old) is worse:
         yield f"{old:,} rows failed before and {new:,} fail now"
 
 
-def _finding_moves(model: str, before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
+def _finding_moves(found_by: str, before: Accepted, now: Accepted, unit: str, *, worse: bool) -> Iterator[str]:
     """Findings that were not accepted, and column sets that put more (or fewer) people at risk."""
     old, new = dict(before.findings), dict(now.findings)
     from_here, to_there = (new, old) if worse else (old, new)
     for names in from_here:
-        if model == "column_sets":
+        if found_by == COLUMN_SETS:
             if not any(set(names) >= set(known) for known in to_there):
                 yield f"the column set {', '.join(names)} {'is beyond' if worse else 'keeps'} the limit now"
         elif names not in to_there:

@@ -37,59 +37,59 @@ _SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
 def read_connection(
-    found: PolicySection, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None]
+    section: PolicySection, defaults: Mapping[str, Node], connections: Mapping[str, Connection | None]
 ) -> str:
     """The name of the connection, empty for a file."""
-    mistakes = found.mistakes
-    if "file" in found and "connection" not in found:
+    mistakes = section.mistakes
+    if "file" in section and "connection" not in section:
         return ""
-    given = found.get("connection", defaults.get("connection"))
-    if given is not None:
-        name = mistakes.attempt(text, given, "", "connection")
+    named = section.get("connection", defaults.get("connection"))
+    if named is not None:
+        name = mistakes.attempt(text, named, "", "connection")
     elif len(connections) == 1:
         name = next(iter(connections))
     else:
-        said = "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
-        mistakes.add(found.node, f"this table has no connection: {said}.")
+        problem = "name its 'connection'" if connections else "the policy has no 'connections'; for a file write 'file'"
+        mistakes.add(section.node, f"this table has no connection: {problem}.")
         return ""
     if name and name not in connections:
         hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
-        mistakes.add(given or found.node, f"there is no connection {name!r}.{hint}")
+        mistakes.add(named or section.node, f"there is no connection {name!r}.{hint}")
     elif name and connections[name] is None:  # keeps its tables from being tested
-        mistakes.add(given or found.node, f"its connection {name!r} has a mistake.")
+        mistakes.add(named or section.node, f"its connection {name!r} has a mistake.")
     return name
 
 
-def read_target(found: PolicySection, connection: str, folder: Path) -> Target | None:
+def read_target(section: PolicySection, connection: str, folder: Path) -> Target | None:
     """What is tested, None after a mistake."""
-    mistakes = found.mistakes
-    kinds = [kind for kind in ("table", "file", "query") if kind in found]
+    mistakes = section.mistakes
+    kinds = [kind for kind in ("table", "file", "query") if kind in section]
     if len(kinds) != 1:
-        said = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
-        mistakes.add(found.node, f"a table of the policy {said}.")
+        problem = f"has {' and '.join(kinds)}; keep one" if kinds else "needs a table, a file or a query"
+        mistakes.add(section.node, f"a table of the policy {problem}.")
         return None
     kind = kinds[0]
-    written = found.take(kind, text, "")
+    written = section.take(kind, text, "")
     if not written:
         return None
-    where = found.filled.take("where", text, "")
+    where = section.filled.take("where", text, "")
     if kind == "query" and where:
-        mistakes.add(found["where"], "put the condition into the query.")
+        mistakes.add(section["where"], "put the condition into the query.")
     if kind == "file" and connection:
-        mistakes.add(found["file"], "a file has no connection. For a table write 'table'.")
-    read = _read_options(found["read"], mistakes) if "read" in found.filled else ReadOptions()
-    if kind == "query" and "name" not in found:
-        mistakes.add(found["query"], "a query needs a 'name' for reports.")
-    label = found.take("name", text, "") or ("" if kind == "query" else written)
+        mistakes.add(section["file"], "a file has no connection. For a table write 'table'.")
+    read = _read_options(section["read"], mistakes) if "read" in section.filled else ReadOptions()
+    if kind == "query" and "name" not in section:
+        mistakes.add(section["query"], "a query needs a 'name' for reports.")
+    label = section.take("name", text, "") or ("" if kind == "query" else written)
     if kind == "query":
         return Target(query=written, read=read, label=label)
     return Target(relation=str(folder / written) if kind == "file" else written, where=where, read=read, label=label)
 
 
 def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
-    found = mistakes.section(node, "'read'", READ_KEYS)
+    section = mistakes.section(node, "'read'", READ_KEYS)
     readers = {"delimiter": _delimiter, "null_values": _null_values}
-    return ReadOptions(**found.take_options(ReadOptions, **readers))
+    return ReadOptions(**section.take_options(ReadOptions, **readers))
 
 
 def _delimiter(node: Node, what: str) -> str:
@@ -116,37 +116,37 @@ PERSON_KEYS: Keys = {
 
 
 def read_persons(
-    listed: Node | None,
+    persons_node: Node | None,
     defaults: Mapping[str, Node],
     connections: Mapping[str, Connection | None],
     folder: Path,
     mistakes: Mistakes,
 ) -> tuple[PersonsEntry, ...]:
     """The tables of persons of a policy."""
-    kept: list[PersonsEntry] = []
-    for node in mistakes.items(listed, "'persons'"):
-        found = mistakes.section(node, "a table of persons", PERSON_KEYS)
-        connection = read_connection(found, defaults, connections)
-        target = read_target(found, connection, folder)
-        entity = found.take("entity", text, "")
-        if "entity" not in found:
+    entries: list[PersonsEntry] = []
+    for node in mistakes.items(persons_node, "'persons'"):
+        section = mistakes.section(node, "a table of persons", PERSON_KEYS)
+        connection = read_connection(section, defaults, connections)
+        target = read_target(section, connection, folder)
+        entity = section.take("entity", text, "")
+        if "entity" not in section:
             mistakes.add(node, "a table of persons needs 'entity', the column that identifies the person.")
-        static = found.filled.take("static", texts, ())
+        static = section.filled.take("static", texts, ())
         if target is not None and entity:
-            kept.append(PersonsEntry(target, connection, entity, static, place_of(node)))
-    for number, entry in enumerate(kept):
-        same = (one for one in kept[:number] if one.connection == entry.connection)
-        if any(one.entity.casefold() == entry.entity.casefold() for one in same):
-            said = f"two tables of 'persons' have the entity {entry.entity!r}. Keep one."
-            mistakes.append(Mistake(entry.place, said))
-    return tuple(kept)
+            entries.append(PersonsEntry(target, connection, entity, static, place_of(node)))
+    for number, entry in enumerate(entries):
+        same = (other for other in entries[:number] if other.connection == entry.connection)
+        if any(other.entity.casefold() == entry.entity.casefold() for other in same):
+            sentence = f"two tables of 'persons' have the entity {entry.entity!r}. Keep one."
+            mistakes.append(Mistake(entry.place, sentence))
+    return tuple(entries)
 
 
 def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEntry:
     """The entry with those tables of persons that its connection has; none when it says so."""
     if not entry.about_persons:
         return entry
-    return replace(entry, persons=tuple(one for one in persons if one.connection == entry.connection))
+    return replace(entry, persons=tuple(table for table in persons if table.connection == entry.connection))
 
 
 @dataclass
@@ -169,34 +169,36 @@ class PersonsTables:
             EngineError: the database refused.
         """
         assert entry.target is not None
-        known = [(one, self._relation(one)) for one in entry.persons]
-        if not known:
+        opened = [(persons_entry, self._relation(persons_entry)) for persons_entry in entry.persons]
+        if not opened:
             return entry, None
         relation = self.engine.open(entry.target)
-        for one, persons in known:
-            own = _named(relation, one.entity)
-            if own is None or (entry.roles.entity or own).casefold() != own.casefold():
+        for persons_entry, persons in opened:
+            column = _named(relation, persons_entry.entity)
+            if column is None or (entry.roles.entity or column).casefold() != column.casefold():
                 continue
-            roles = replace(entry.roles, entity=own)
-            if replace(one.target, label="") == replace(entry.target, label=""):
+            roles = replace(entry.roles, entity=column)
+            if replace(persons_entry.target, label="") == replace(entry.target, label=""):
                 return replace(entry, roles=roles), None
-            self.used.append(one)
+            self.used.append(persons_entry)
             if roles.quasi_identifiers:
-                given = {name.casefold() for names in roles.by_role().values() for name in names}
-                more = (name for name in one.static if name.casefold() not in given)
-                roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *more))
-            missing = tuple(name for name in one.static if _named(relation, name) is None)
-            joined = with_static(self.engine, relation, persons, own, one.entity, missing) if missing else None
+                names_with_roles = {name.casefold() for names in roles.by_role().values() for name in names}
+                static = (name for name in persons_entry.static if name.casefold() not in names_with_roles)
+                roles = replace(roles, quasi_identifiers=(*roles.quasi_identifiers, *static))
+            missing = tuple(name for name in persons_entry.static if _named(relation, name) is None)
+            joined = (
+                with_static(self.engine, relation, persons, column, persons_entry.entity, missing) if missing else None
+            )
             return replace(entry, roles=roles), joined
         return entry, None
 
-    def _relation(self, one: PersonsEntry) -> Relation:
-        if id(one) not in self._opened:
-            found = self.engine.open(one.target)
-            for name in (one.entity, *one.static):
-                named_column(found, name, "entity" if name == one.entity else "static")
-            self._opened[id(one)] = found
-        return self._opened[id(one)]
+    def _relation(self, entry: PersonsEntry) -> Relation:
+        if id(entry) not in self._opened:
+            relation = self.engine.open(entry.target)
+            for name in (entry.entity, *entry.static):
+                named_column(relation, name, "entity" if name == entry.entity else "static")
+            self._opened[id(entry)] = relation
+        return self._opened[id(entry)]
 
 
 def _named(relation: Relation, name: str) -> str | None:
@@ -221,41 +223,41 @@ EXCEPTION_KEYS: Keys = {
 }
 
 
-def read_exceptions(found: PolicySection, tests: Sequence[TestSpec]) -> list[PolicyException]:
+def read_exceptions(section: PolicySection, tests: Sequence[TestSpec]) -> list[PolicyException]:
     """The exceptions that can be read; one that cannot is a mistake, and excepts nothing."""
-    nodes = found.mistakes.items(found.get("exceptions"), "'exceptions'")
-    made = [_exception(node, tests, found.mistakes) for node in nodes]
-    return [exception for exception in made if exception is not None]
+    nodes = section.mistakes.items(section.get("exceptions"), "'exceptions'")
+    exceptions = [_exception(node, tests, section.mistakes) for node in nodes]
+    return [exception for exception in exceptions if exception is not None]
 
 
 def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
-    own = Mistakes()
-    found = own.section(node, "an exception", EXCEPTION_KEYS)
-    subject = "identifier" if "identifier" in found else "requirement"
-    missing = [key for key in (subject, "until", "reason") if key not in found]
+    problems = Mistakes()
+    section = problems.section(node, "an exception", EXCEPTION_KEYS)
+    subject = "identifier" if "identifier" in section else "requirement"
+    missing = [key for key in (subject, "until", "reason") if key not in section]
     if missing:
-        own.add(node, f"an exception needs {' and '.join(missing)}.")
-    requirement = found.take("requirement", text, "")
+        problems.add(node, f"an exception needs {' and '.join(missing)}.")
+    requirement = section.take("requirement", text, "")
     if subject == "identifier":
-        requirement = _excepted_identifier(found, tests)
+        requirement = _excepted_identifier(section, tests)
     elif requirement and not any(excepts(requirement, test) for test in tests):
         hint = closest(requirement, [test.requirement for test in tests])
-        own.add(found["requirement"], f"this table has no requirement {requirement!r}.{hint}")
-    sensitive, reason = found.take("sensitive", text, ""), found.take("reason", text, "")
-    limit, until = found.take("up_to", up_to, None), found.take("until", day, datetime.date.min)
-    mistakes += own
-    return None if own else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
+        problems.add(section["requirement"], f"this table has no requirement {requirement!r}.{hint}")
+    sensitive, reason = section.take("sensitive", text, ""), section.take("reason", text, "")
+    limit, until = section.take("up_to", up_to, None), section.take("until", day, datetime.date.min)
+    mistakes += problems
+    return None if problems else PolicyException(requirement, sensitive, until, reason, limit, place_of(node))
 
 
-def _excepted_identifier(found: PolicySection, tests: Sequence[TestSpec]) -> str:
+def _excepted_identifier(section: PolicySection, tests: Sequence[TestSpec]) -> str:
     """The requirement that an exception for a direct identifier means."""
-    node, own = found["identifier"], found.mistakes
-    if "requirement" in found:
-        own.add(node, "an exception has a requirement or an identifier. Keep one.")
-    name = found.take("identifier", text, "")
-    known = [test.identifier for test in tests if test.identifier]
-    if name and name not in known:
-        own.add(node, f"this table has no direct identifier {name!r}.{closest(name, known)}")
+    node, mistakes = section["identifier"], section.mistakes
+    if "requirement" in section:
+        mistakes.add(node, "an exception has a requirement or an identifier. Keep one.")
+    name = section.take("identifier", text, "")
+    identifiers = [test.identifier for test in tests if test.identifier]
+    if name and name not in identifiers:
+        mistakes.add(node, f"this table has no direct identifier {name!r}.{closest(name, identifiers)}")
     return no_identifier(name)
 
 

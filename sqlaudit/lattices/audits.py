@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sqlaudit.audits.models_asked import Combinations, differs, of_all_rows, without_population
+from sqlaudit.audits.models_asked import Combinations, differ_from_one_row, models_of_all_rows, without_population
 from sqlaudit.base.columns_of import Resolved, resolve, resolve_like
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
@@ -221,7 +221,7 @@ class AuditedNodes:
         """Whether attackers who know all rows of a person are to be judged, and know more than from one of them."""
         finest = (0,) * len(self._layout.columns)
         frames = [self._frame(finest, attribute) for attribute in self._attributes]
-        several = any(differs(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
+        several = any(differ_from_one_row(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
         if several and self.limit_rows:
             raise UsageError(
                 "Rows cannot be suppressed one by one when attackers may know all rows of a person. Search without "
@@ -258,7 +258,7 @@ class AuditedNodes:
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         asked = attribute.deciding
         if every:
-            asked = (without_population if self._known_rows is KnownRows.ALL else of_all_rows)(asked)
+            asked = (without_population if self._known_rows is KnownRows.ALL else models_of_all_rows)(asked)
         alone = replace(frame, solo=self._nulls is NullPolicy.DISTINCT and not every)
         wanted = persons_wanted([item.model for item in asked])
         persons = count_persons(self._engine, rows, wanted) if wanted else None

@@ -104,7 +104,7 @@ def blocks_of(attributes: Sequence[Attribute]) -> list[AttributeBlock]:
     for attribute in attributes:
         asked = [item for item in attribute.deciding if not item.model.verdict_by_level]
         checks = []
-        for item in (one for one in asked if not one.model.by_signatures):
+        for item in (one for one in asked if one.model.pieces() is None):
             failing = expression("never") if item.model.by_combinations else item.model.failing()
             checks.append(ClassCheck(f"r{next(numbers)}", item, failing, item.model.doubtful()))
         found.append(AttributeBlock(attribute, tuple(merged_facts([item.model for item in asked])), tuple(checks)))
@@ -263,7 +263,7 @@ class NodeFigures:
         self.disclosures = [
             NodeDisclosure(self.workbench, attribute, item, self.wide)
             for attribute, item in asked
-            if item.model.by_signatures
+            if item.model.pieces() is not None
         ]
         self._kept: dict[tuple[str, ...], tuple[Statement, list[str]]] = {}
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import COUNTED, bare, contradiction, failed, keeping, kept
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
@@ -395,8 +395,8 @@ def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeRes
     made = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
     with kept(opened.engine, RELEASED, made.sql) as relation:
         population = coarsened_population(opened, request, levels)
-        auditor = Auditor(opened.engine, relation=relation, population=population)
-        return auditor.audit(audit_of(request, made.keys, Target(relation=result.target), result.rows))
+        audit = audit_of(request, made.keys, Target(relation=result.target), result.rows)
+        return audit_table(opened.engine, audit, relation=relation, population=population)
 
 
 def audit_of(

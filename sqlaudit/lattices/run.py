@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import (
     audit_written,
     before,
@@ -20,6 +19,7 @@ from sqlaudit.audits.release import (
     write,
     write_buckets,
 )
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, UsageError, until
 from sqlaudit.base.options import Given, made, request_from, takes
@@ -479,7 +479,7 @@ def _check_view(
     target = Target(relation=view)
     audit = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
-        found = Auditor(engine, rows_meant=True).audit(audit)
+        found = audit_table(engine, audit, rows_are_people=True)
     agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(f"The view {view!r} differs from the search: the table has changed. Drop the view.")

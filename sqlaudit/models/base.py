@@ -1,12 +1,12 @@
-"""What a privacy model is, what a check of it is, and the kinds of models with figures of their own."""
+"""What a privacy model is, what a check of it is, and the models of equivalence classes by how they are decided."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base import result as base
 from sqlaudit.base.errors import UsageError
@@ -16,6 +16,9 @@ from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
 from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
+
+if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.models.people import PeopleFigures
 
 # What a privacy model is: it names the facts it needs, says when a class fails, and judges what comes back.
 #
@@ -81,7 +84,12 @@ class Judgement:
 
 
 class Model:
-    """Base of all privacy models. Subclasses say what they are in class attributes; `registry.py` has them all."""
+    """Base of all privacy models; `registry.py` has them all.
+
+    There are five kinds, each with a base class: `ClassModel` (equivalence classes), `PersonsModel` (people with many
+    rows), `CellRule` (cells of published tables), `SeriesModel` (several releases) and `SyntheticModel` (synthetic
+    data). A base class sets what follows from the kind; a model adds what is true of it alone.
+    """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
@@ -98,7 +106,9 @@ class Model:
     needs_order: ClassVar[bool] = False
     """True when the sensitive values must have an order: a natural one, or one given as input `order`."""
     needs_sensitive: ClassVar[bool] = True
-    by_default: ClassVar[bool] = True
+    needs_entity: ClassVar[bool] = False
+    """Whether it needs to know which person a row is about."""
+    by_default: ClassVar[bool] = False
     """Whether the model is reported when nothing is required."""
     inherited: ClassVar[bool] = True
     """Whether the model stays satisfied when classes merge."""
@@ -110,28 +120,24 @@ class Model:
     """Whether the model is only defined when a person has one class and one sensitive value."""
     wildcard: ClassVar[bool] = False
     """Whether the model has a meaning when NULL matches any value."""
-    by_figures: ClassVar[bool] = True
+    by_figures: ClassVar[bool] = False
     """Whether the statement that all models share answers it."""
     by_combinations: ClassVar[bool] = False
     """Whether Python decides it from the combinations of its facts."""
-    by_signatures: ClassVar[bool] = False
-    """Whether the distinct signatures of all classes decide it together."""
-    recipe: ClassVar[str] = "facts"
-    """How one SELECT carries it, where one does: by its facts, or as a kind of models has it."""
     by_counts: ClassVar[bool] = False
     """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
-    of_cells: ClassVar[bool] = False
-    """Whether it is a rule for the cells of published tables, and not about rows of persons."""
-    own_statements: ClassVar[bool] = False
-    """Whether it brings statements of its own, which may look at other tables."""
-    needs_entity: ClassVar[bool] = False
-    """Whether it needs to know which person a row is about."""
-    of_persons: ClassVar[bool] = False
-    """Whether what persons' events tell decides it, and no class of rows."""
-    of_releases: ClassVar[bool] = False
-    """Whether several releases of one table decide it, and no table alone."""
-    of_synthetic: ClassVar[bool] = False
-    """Whether a synthetic table and its original decide it, and no table alone."""
+    own_statements: ClassVar[bool] = True
+    """Whether it needs further statements besides those on the classes of the table."""
+    counts_people: ClassVar[bool] = False
+    """Whether it counts people and their events, so that people fail, and not rows or classes."""
+    known_rows: ClassVar[tuple[KnownRows, ...]] = ()
+    """The attackers for whom it is judged: who know one row of a person, or all. Empty where that is no difference."""
+    recipe: ClassVar[str] = "facts"
+    """How one SELECT carries it, where one does."""
+    class_minimum: ClassVar[str] = ""
+    """What it requires so many of in every class, and nothing else: `rows` or `values`."""
+    inference: ClassVar[str] = ""
+    """What its level says about the sensitive value of a person, in reports by criteria."""
 
     def __init_subclass__(cls) -> None:
         if "parameters" in cls.__dict__ and "main" not in cls.__dict__:
@@ -165,15 +171,44 @@ class Model:
         """What it tells of a class that fails, besides those facts of it that are shown anyway."""
         return ()
 
+    @classmethod
+    def level_range(cls, classes: int, rows: int) -> tuple[float, float]:
+        """Return the least and the largest main number that so many rows in so many classes can have."""
+        least = next(parameter.minimum for parameter in cls.parameters if parameter.name == cls.main)
+        counts_members = cls.operator == ">=" and least == 1 and cls.recipe in ("facts", "persons")
+        return 0, rows / classes if counts_members else math.inf
+
+    @classmethod
+    def population_rows(cls, check: Check, sizes: ClassSizes) -> Iterator[tuple[str, str, str, str]]:
+        """Yield what a check estimates of the population: its name, in the sample, in the population, its bias."""
+        yield from ()
+
+    @classmethod
+    def population_sentence(cls, check: Check, amount: Callable[[int], str]) -> tuple[str, str] | None:
+        """Return the name and the text of what a check estimates of the population, for reports by criteria.
+
+        Args:
+            check: of this model. amount: how to write a number of people.
+        """
+        return None
+
+    def why_not_by_class(self) -> str:
+        """Return why single classes cannot be judged by it, as a sentence about it goes on; empty if they can be."""
+        return ""
+
+    def select_parameters(self) -> dict[str, Any]:
+        """Return what the one SELECT over people takes, where it counts people."""
+        raise NotImplementedError(self.name)
+
     @property
     def facts_tell(self) -> bool:
         """Whether it looks at nothing but the sizes and facts of classes."""
-        return not (self.by_signatures or self.own_statements)
+        return not self.own_statements and self.pieces() is None
 
     @property
     def of_table(self) -> bool:
         """Whether it is about the table as a whole, and about single classes at most besides."""
-        return self.verdict_by_level or self.by_signatures
+        return self.verdict_by_level or self.pieces() is not None
 
     @property
     def table(self) -> SensitiveTable:
@@ -215,7 +250,7 @@ class Model:
 
     @property
     def fewest(self) -> int | None:
-        """How many rows are enough for a class to satisfy it, where nothing else of the class matters; else None."""
+        """How many rows (contributors of a cell) are enough to satisfy it, where nothing else matters; else None."""
         return None
 
     def holds(self, counts: Mapping[int, int]) -> bool:
@@ -235,9 +270,9 @@ class Model:
         """The main number, where the sizes of the classes tell it."""
         return None
 
-    def pieces(self) -> int:
-        """How many pieces of knowledge an attacker has; 0 where the model is not about knowledge."""
-        return 0
+    def pieces(self) -> int | None:
+        """How many pieces of knowledge an attacker has; None where the model is not about knowledge."""
+        return None
 
     def knowledge(self) -> int:
         """How many of them decide."""
@@ -301,82 +336,6 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """What sets of at most so many events say.
-
-    Args:
-        smallest: the fewest persons who share one. exposed: persons with one that too few share.
-        sets: minimal sets that too few share. exact: whether all were counted; else `smallest` may be lower, and the
-            others are at least so many.
-    """
-
-    smallest: int
-    exposed: int
-    sets: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Singled:
-    """The expected share of persons whom events drawn at random single out, and where it lies: counted, or with 95%."""
-
-    share: Fraction
-    low: Fraction
-    high: Fraction
-
-
-@dataclass(frozen=True)
-class Told:
-    """What at most so many known events tell of a sensitive attribute.
-
-    Args:
-        share: the largest share of the persons with a set who hold one value. smallest: the fewest of these persons.
-        exposed: persons with a set that too few share, or of whom too many hold one value. exact: as of `Shared`.
-    """
-
-    share: Fraction
-    smallest: int
-    exposed: int
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Persons with all the same events.
-
-    Args:
-        smallest: the fewest, None where there is nobody. classes, persons: in classes of too few.
-    """
-
-    smallest: int | None
-    classes: int
-    persons: int
-
-
-class PersonsFacts(Protocol):
-    """What was counted of persons and their events."""
-
-    @property
-    def persons(self) -> int:
-        """How many."""
-
-    def same(self, k: int) -> Alike:
-        """Who has the same events as somebody else, where fewer than k persons are too few."""
-
-    def shared(self, k: int, known: int) -> Shared:
-        """What at most so many events say, where fewer than k persons are too few."""
-
-    def singled(self, known: int) -> Singled:
-        """Whom so many events drawn at random single out."""
-
-    def told(self, k: int, h: Fraction, known: int) -> Told:
-        """What at most so many events tell, where fewer than k persons are too few and a share above h too large."""
-
-    def contributions(self, counted: str) -> Mapping[int, int]:
-        """People by their number of `rows` or `groups`."""
-
-
-@dataclass(frozen=True)
 class Question:
     """What a model that brings statements of its own may use."""
 
@@ -413,7 +372,7 @@ class Answers:
     rows: Sequence[dict[str, Any]]
     models: Sequence[Model]
     signatures: Signatures | None
-    persons: PersonsFacts | None
+    persons: PeopleFigures | None
 
     def folded(self, model: Model) -> Judgement:
         """The model's levels folded over the classes, and what fails, at a limit exactly."""
@@ -461,7 +420,11 @@ class Answers:
         )
 
 
-# One requirement or model, judged.
+# One requirement or model, judged; and checks of what no model sees.
+
+IDENTIFIER, COLUMNS_NAMED, SAFE_HARBOR = "direct_identifier", "all_columns_named", "safe_harbor"
+COLUMN_SETS = "column_sets"
+_CHECKS_OF_COLUMNS = (IDENTIFIER, COLUMNS_NAMED, SAFE_HARBOR, COLUMN_SETS)
 
 WORST_FIRST = (base.Status.FAIL, base.Status.UNDETERMINED, base.Status.WARN, base.Status.PASS, None)
 
@@ -530,6 +493,11 @@ class Check(base.Documented):
     known_rows: ByKnownRows | None = field(default=None, metadata=base.IF_ANY)
     preset: str = field(default="", compare=False, metadata=base.IF_ANY)
 
+    @property
+    def of_columns(self) -> str:
+        """The name of the check where it is one of columns, such as Safe Harbor; empty for a check of a model."""
+        return self.model if self.model in _CHECKS_OF_COLUMNS else ""
+
     @base.told("severity", base.key("infinite") | base.IF_ANY)
     def _infinite(self) -> bool:
         """Whether the level is infinity."""
@@ -556,10 +524,29 @@ class WithVerdict:
         return self.status in (None, base.Status.PASS, base.Status.WARN)
 
 
-# The kinds of models that the figures of the common statement do not answer, or not alone.
+# Models of equivalence classes, and those of them that the figures of the common statement do not answer, or not alone.
 
 
-class SizeModel(Model):
+class ClassModel(Model):
+    """A model of equivalence classes: rows that have the same quasi-identifiers, with their sensitive values."""
+
+    by_default: ClassVar[bool] = True
+    by_figures: ClassVar[bool] = True
+    own_statements: ClassVar[bool] = False
+    known_rows: ClassVar[tuple[KnownRows, ...]] = (KnownRows.ONE, KnownRows.ALL)
+
+    def why_not_by_class(self) -> str:
+        """Refuse what no class alone decides."""
+        if self.own_statements:
+            return (
+                "compares classes with another table, where locally recoded classes have no counterpart. Use lattice."
+            )
+        if self.of_table:
+            return "is about the whole table, not about single classes. Use lattice, or a requirement on classes."
+        return ""
+
+
+class SizeModel(ClassModel):
     """A model that only the sizes of classes decide; judged in Python from the class-size histogram."""
 
     needs_sensitive: ClassVar[bool] = False
@@ -580,18 +567,21 @@ class SizeModel(Model):
         raise NotImplementedError(self.name)
 
 
-class SignatureModel(Model):
+class SignatureModel(ClassModel):
     """A model that the distinct signatures of the classes decide: their rows and their largest counts."""
 
     one_value_per_person: ClassVar[bool] = True
     by_figures: ClassVar[bool] = False
-    by_signatures: ClassVar[bool] = True
     recipe: ClassVar[str] = "disclosure"
 
     def judge(self, answers: Answers) -> Judgement:
         """From the signatures."""
         assert answers.signatures is not None
         return self.judge_signatures(answers.signatures)
+
+    def pieces(self) -> int:
+        """How many pieces of knowledge an attacker has."""
+        raise NotImplementedError(self.name)
 
     def knowledge(self) -> int:
         """With as many as there are values all is certain. One more count is needed."""
@@ -602,7 +592,7 @@ class SignatureModel(Model):
         raise NotImplementedError(self.name)
 
 
-class HistogramModel(Model):
+class HistogramModel(ClassModel):
     """A model that is judged in Python from how many classes have each combination of its facts.
 
     Only for facts with few combinations (presence of values, first and last rank): what returns must not grow with
@@ -634,11 +624,12 @@ class HistogramModel(Model):
         raise NotImplementedError(self.name)
 
 
-class QueryModel(Model):
+class QueryModel(ClassModel):
     """A model that no class fact can carry: it brings statements of its own."""
 
     by_figures: ClassVar[bool] = False
     own_statements: ClassVar[bool] = True
+    known_rows: ClassVar[tuple[KnownRows, ...]] = (KnownRows.ONE,)
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:

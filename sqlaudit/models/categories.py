@@ -15,9 +15,9 @@ from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.classes.failing import ToldOfClass
 from sqlaudit.models.base import (
+    ClassModel,
     HistogramModel,
     Judgement,
-    Model,
     Parameter,
     combinations_of,
     decide,
@@ -90,7 +90,7 @@ def _share_of(label: str, name: str, lanes: Sequence[int], named: str = "") -> T
     return ToldOfClass(label, expression("share", part=name), (fact,), named)
 
 
-class CategoricalModel(Model):
+class CategoricalModel(ClassModel):
     """Base of the models that need categories."""
 
     needs: ClassVar[tuple[str, ...]] = ("categories",)
@@ -190,7 +190,7 @@ class DensityControl(CategoricalModel):
         return expression("share_above", part=self._largest().name, limit=Fraction(self.values["d"]))
 
 
-class Dilution(Model):
+class Dilution(ClassModel):
     """Values that nobody cares about make up at least a share mu of every class."""
 
     name: ClassVar[str] = "mu_dilution"

@@ -107,9 +107,7 @@ class Alone:
 class CellRule(Model):
     """Base of the rules of cells; `registry.py` has them all."""
 
-    of_cells: ClassVar[bool] = True
     needs_sensitive: ClassVar[bool] = False
-    by_default: ClassVar[bool] = False
 
     of_changes: ClassVar[bool] = True
     """Whether it has a meaning for what changed between two releases of a table."""
@@ -174,6 +172,11 @@ class FewContributors(CellRule):
         """zeros is yes or no."""
         if self.values["zeros"] not in ("yes", "no"):
             raise UsageError(f"threshold: zeros is yes or no, not {str(self.values['zeros'])[:20]!r}.")
+
+    @property
+    def fewest(self) -> int | None:
+        """n contributors."""
+        return int(self.values["n"])
 
     def alone(self) -> Alone | None:
         """Fewer than n; None where totals have to be known."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.models.base import Model, Parameter, band, expression
+from sqlaudit.models.base import ClassModel, Parameter, band, expression
 from sqlaudit.models.diversity import DISTINCT
 
 WIDE_N = Fact("wide_n", "wide_n")
@@ -21,7 +21,7 @@ LI = "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007; TKDE 2010"
 CAO = "Cao, Karras: Publishing Microdata with a Robust Privacy Guarantee, PVLDB 5(11), 2012"
 
 
-class TCloseness(Model):
+class TCloseness(ClassModel):
     """The earth mover's distance of every class from the table is at most t; all values equally far apart."""
 
     name: ClassVar[str] = "t_closeness"
@@ -34,6 +34,7 @@ class TCloseness(Model):
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("t", "decimal", "largest distance allowed", 0, 1),)
     short_forms: ClassVar = ("t",)
+    inference: ClassVar[str] = "largest distance of a group from the table (t)"
     distance: ClassVar[str] = "equal_distance"
 
     def unit(self) -> int:
@@ -101,7 +102,7 @@ class OrderedTCloseness(TCloseness):
         return {"order": list(order) if order is not None else list(range(self.table.distinct))}
 
 
-class BasicBetaLikeness(Model):
+class BasicBetaLikeness(ClassModel):
     """No value gains more than a factor beta in a class, relative to its share of the table."""
 
     name: ClassVar[str] = "basic_beta_likeness"
@@ -156,7 +157,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
         return expression("either", first=super().failing(), second=own)
 
 
-class DeltaDisclosure(Model):
+class DeltaDisclosure(ClassModel):
     """Every value's share in a class is within a factor exp(delta) of its share of the table."""
 
     name: ClassVar[str] = "delta_disclosure_privacy"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from sqlaudit.base.result import Number
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.models.base import Model, Parameter, band, expression
+from sqlaudit.models.base import ClassModel, Parameter, band, expression
 
 DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
 LARGEST = Fact("largest", "largest", shown=True)
@@ -28,7 +28,7 @@ def largest_l(c: Fraction, lanes: list[int] | None = None, name: str = "largest_
     return Fact(f"{name}_{c.numerator}_{c.denominator}", "largest_l", arguments)
 
 
-class KAnonymity(Model):
+class KAnonymity(ClassModel):
     """Every class has at least k members."""
 
     name: ClassVar[str] = "k_anonymity"
@@ -37,6 +37,7 @@ class KAnonymity(Model):
     reference: ClassVar[str] = "Samarati and Sweeney 1998; Sweeney, k-anonymity, IJUFKS 2002"
     parameters: ClassVar = (Parameter("k", "integer", "smallest class size allowed", 1),)
     short_forms: ClassVar = ("k",)
+    class_minimum: ClassVar[str] = "rows"
     needs_sensitive: ClassVar[bool] = False
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
@@ -64,7 +65,7 @@ class KAnonymity(Model):
         return bool(size >= self.values["k"])
 
 
-class AlphaKAnonymity(Model):
+class AlphaKAnonymity(ClassModel):
     """k-anonymity, and no value makes up more than a share alpha of a class."""
 
     name: ClassVar[str] = "alpha_k_anonymity"
@@ -77,6 +78,7 @@ class AlphaKAnonymity(Model):
         Parameter("k", "integer", "smallest class size allowed", 1, default=1),
     )
     short_forms: ClassVar = ("alpha",)
+    inference: ClassVar[str] = "largest share of one value in a group (α)"
     by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
@@ -106,7 +108,7 @@ class AlphaKAnonymity(Model):
         return True if min(size, counts[0]) <= most else None
 
 
-class DistinctDiversity(Model):
+class DistinctDiversity(ClassModel):
     """Every class has at least l different sensitive values."""
 
     name: ClassVar[str] = "distinct_l_diversity"
@@ -115,6 +117,8 @@ class DistinctDiversity(Model):
     reference: ClassVar[str] = MACHANAVAJJHALA
     parameters: ClassVar = (Parameter("l", "integer", "fewest different values allowed", 1),)
     short_forms: ClassVar = ("l",)
+    class_minimum: ClassVar[str] = "values"
+    inference: ClassVar[str] = "fewest different values in a group (l)"
     inherited_with_limit: ClassVar[bool] = True
     wildcard: ClassVar[bool] = True
     by_counts: ClassVar[bool] = True
@@ -143,7 +147,7 @@ class DistinctDiversity(Model):
         return True if size > sum(counts[: fewest - 1]) else None
 
 
-class EntropyDiversity(Model):
+class EntropyDiversity(ClassModel):
     """The entropy of the sensitive values of every class is at least log l."""
 
     name: ClassVar[str] = "entropy_l_diversity"
@@ -184,7 +188,7 @@ class EntropyDiversity(Model):
         return False if min(size, len(counts)) < self.values["l"] else None
 
 
-class RecursiveDiversity(Model):
+class RecursiveDiversity(ClassModel):
     """The most frequent value is not too frequent against the rarer ones."""
 
     name: ClassVar[str] = "recursive_c_l_diversity"
@@ -294,7 +298,7 @@ SMALLEST = Fact("smallest", "smallest", shown=True)
 THESIS = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008"
 
 
-class PDRecursiveDiversity(Model):
+class PDRecursiveDiversity(ClassModel):
     """The most frequent value that matters is not too frequent against what remains after l−2 others are ruled out."""
 
     name: ClassVar[str] = "pd_recursive_c_l_diversity"
@@ -422,7 +426,7 @@ class NPDRecursiveOfSet(NPDRecursiveDiversity):
 # k-anonymity for an attacker who knows the sensitive value, too.
 
 
-class ExtendedKAnonymity(Model):
+class ExtendedKAnonymity(ClassModel):
     """k-anonymity with the sensitive attribute added to the quasi-identifiers."""
 
     name: ClassVar[str] = "extended_k_anonymity"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.models.base import Answers, Judgement, Parameter, Question, SizeModel, expression
-from sqlaudit.reports.document import figure
+from sqlaudit.models.base import Answers, Check, Judgement, Parameter, Question, SizeModel, expression
+from sqlaudit.reports.document import count, figure, part, percent
 
 if TYPE_CHECKING:  # an audit that asks nothing of the population loads no estimator
     from sqlaudit.population.estimators import Estimate
@@ -88,6 +88,25 @@ class PopulationUniqueness(EstimatedModel):
         """The estimator; draws where there are any."""
         names = ["estimator", *(("draws", "seed") if self.values["draws"] else ())]
         return {name: self.values[name] for name in names}
+
+    @classmethod
+    def population_rows(cls, check: Check, sizes: ClassSizes) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the unique people, and their upper bound."""
+        _, unique = sizes.below(2)
+        share, people = check.levels.get("share"), check.levels.get("unique_people")
+        name = f"unique people (estimator: {check.details.get('estimator', check.parameters.get('estimator'))})"
+        estimate = "no estimate" if share is None else f"{count(round(people or 0))} ({percent(share)})"
+        yield name, f"{count(unique)} ({part(unique, sizes.members)})", estimate, _times(check.details.get("bias", {}))
+        if (bound := check.levels.get("upper_bound")) is not None:
+            yield "unique people at most (95% confidence)", "", percent(bound), ""
+
+    @classmethod
+    def population_sentence(cls, check: Check, amount: Callable[[int], str]) -> tuple[str, str]:
+        """Return the unique people."""
+        people, text = check.levels.get("unique_people"), "no estimate"
+        if people is not None:
+            text = f"{amount(round(people))}; {check.details['bias']['sentence']}"
+        return "unique people in the population, estimated", text
 
     def judge(self, answers: Answers) -> Judgement:
         """From the sizes; a log-linear model from the cells of the table."""
@@ -192,6 +211,12 @@ class PopulationK(EstimatedModel):
     parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", 1),)
     inherited_with_limit: ClassVar[bool] = True
 
+    @classmethod
+    def population_rows(cls, check: Check, sizes: ClassSizes) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the smallest group."""
+        people = check.levels.get("people")
+        yield "smallest group", count(sizes.min_size or 0), "–" if people is None else f"at least {figure(people)}", ""
+
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """The smallest class tells."""
         share, smallest = self.sampled.fraction, sizes.min_size
@@ -240,6 +265,26 @@ class ExpectedReidentifications(EstimatedModel):
                 f"{self.values['attacker']!r}."
             )
 
+    @classmethod
+    def population_rows(cls, check: Check, sizes: ClassSizes) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the numbers of all attackers."""
+        if check.levels.get("number") is None:
+            return
+        prosecutor = "people re-identified by someone who knows who is in the sample (prosecutor)"
+        yield prosecutor, figure(check.levels["prosecutor"]), "–", ""
+        for name, how in (("journalist", "row by row"), ("marketer", "all rows at once")):
+            bias = _times(check.details["bias"][name])
+            yield f"people re-identified {how} ({name})", "–", figure(check.levels[name]), bias
+
+    @classmethod
+    def population_sentence(cls, check: Check, amount: Callable[[int], str]) -> tuple[str, str] | None:
+        """Return the links that a marketer gets right."""
+        number = check.levels.get("marketer")
+        if number is None:
+            return None
+        text = f"{amount(round(number))}; {check.details['bias']['marketer']['sentence']}"
+        return "correct links when all rows are linked, estimated", text
+
     def judge(self, answers: Answers) -> Judgement:
         """From the sizes, or where rows have weights from these."""
         if not self.sampled.weighted:
@@ -284,6 +329,11 @@ class ExpectedReidentifications(EstimatedModel):
         return Judgement(
             levels, details=details, note=". ".join(notes), undecided=undecided and numbers[attacker] <= limit
         )
+
+
+def _times(bias: Mapping[str, Any]) -> str:
+    """Return how far off an estimate was in tests, as a multiple of the truth."""
+    return f"{bias['lowest']:g} to {bias['highest']:g} ×" if bias else ""
 
 
 def _weighted(question: Question) -> dict[str, Any]:

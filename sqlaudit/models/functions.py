@@ -16,9 +16,9 @@ from sqlaudit.classes.failing import Estimated, ToldOfClass
 from sqlaudit.models.base import (
     MAX_LISTED,
     TOO_MANY,
+    ClassModel,
     HistogramModel,
     Judgement,
-    Model,
     Parameter,
     QueryModel,
     Question,
@@ -35,7 +35,7 @@ MOST_TOLD = 20
 """Up to this many values the estimate of each is told of a class that fails."""
 
 
-class FunctionModel(Model):
+class FunctionModel(ClassModel):
     """Base of the models that need a class function."""
 
     needs: ClassVar[tuple[str, ...]] = ("class_function",)

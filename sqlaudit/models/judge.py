@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
@@ -22,11 +23,14 @@ from sqlaudit.models.base import (
     Judgement,
     Model,
     OfKnownRows,
-    PersonsFacts,
     Population,
     Question,
     expression,
 )
+from sqlaudit.models.persons import PersonsModel
+
+if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.models.people import PeopleFigures
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def judge(
     asked: Sequence[Asked],
     frame: Frame,
     population: Population | None = None,
-    persons: PersonsFacts | None = None,
+    persons: PeopleFigures | None = None,
 ) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry. `persons` are
     what was counted of these, where a model asks for it."""
@@ -186,13 +190,13 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
         return f"{about} {judgement.unnamed}."
     if item.model.verdict_by_level:
         return f"{about} is a figure of the whole table, not of single groups."
-    if item.model.of_persons:
+    if item.model.counts_people:
         return f"{about} is about people and what is known of their events, not about groups of rows."
     return f"{about} cannot be decided, so its failing groups are unknown."
 
 
 def _knowledge(asked: Sequence[Asked]) -> int | None:
-    return max((item.model.knowledge() for item in asked if item.model.by_signatures), default=None)
+    return max((item.model.knowledge() for item in asked if item.model.pieces() is not None), default=None)
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
@@ -236,6 +240,12 @@ def check_of(item: Asked, judgement: Judgement, table_rows: int) -> Check:
         title=model.title,
         preset=item.requirement.preset,
     )
+
+
+def check_of_people(item: Asked, people: PeopleFigures, table_rows: int) -> Check:
+    """Return the check of a model of people, judged from what was counted of them."""
+    assert isinstance(item.model, PersonsModel)
+    return check_of(item, item.model.judge_persons(people), table_rows)
 
 
 def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import command, spelled
-from sqlaudit.models.base import Answers, Judgement, Model, Parameter, PersonsFacts
+from sqlaudit.models.base import Answers, Judgement, Model, Parameter
+
+if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.models.people import KnownEvents, PeopleFigures, ValueDisclosure
 
 MOST_ALONE = 2
 """Sets of more events are counted in several statements."""
@@ -46,24 +49,36 @@ class PersonsModel(Model):
 
     needs_sensitive: ClassVar[bool] = False
     needs_entity: ClassVar[bool] = True
-    by_default: ClassVar[bool] = False
-    by_figures: ClassVar[bool] = False
-    own_statements: ClassVar[bool] = True
-    of_persons: ClassVar[bool] = True
+    counts_people: ClassVar[bool] = True
     note: ClassVar[str] = "Failing rows are people."
     recipe: ClassVar[str] = "persons"
+    counted: ClassVar[str | None] = None
+    """What of each person is counted, where it is no event: `rows` or `groups`, a column of its statement."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Sets of events are counted size by size."""
         return "sets of events are counted size by size, each from the one before, in several statements."
 
+    @classmethod
+    def level_range(cls, classes: int, rows: int) -> tuple[float, float]:
+        """Return what so many people allow: where people are counted, each is a class."""
+        return super().level_range(1, classes)
+
+    def why_not_by_class(self) -> str:
+        """People have several rows."""
+        return "is about people with many rows, but recode needs one row per person. Use lattice."
+
+    def select_parameters(self) -> dict[str, Any]:
+        """Return what the one SELECT over people takes."""
+        return {"known": self.alone(), "counted": self.counted, "limit": self.values[self.main]}
+
     def judge(self, answers: Answers) -> Judgement:
         """From what was counted of persons."""
         assert answers.persons is not None
         return self.judge_persons(answers.persons)
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The judgement from what was counted of persons."""
         raise NotImplementedError(self.name)
 
@@ -117,15 +132,17 @@ class KmAnonymity(PersonsModel):
         """k, and m."""
         return max(2, self.values["k"] or 2), self.values["m"]
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The fewest persons who share a set; with too little time only what is proven."""
-        found = facts.shared(*self.enough())
-        levels = {"k": found.smallest if facts.persons else None}
+        k, known = self.enough()
+        curve = facts.curves[k][:known]
+        levels = {"k": curve[-1].smallest if facts.persons else None}
         if not self.is_required:
             return Judgement(levels)
-        exposed, sets = (found.exposed, found.sets) if self.values["k"] > 1 else (0, 0)
+        counts = curve[-1].exposed_persons, sum(figures.minimal_sets for figures in curve)
+        exposed, sets = counts if self.values["k"] > 1 else (0, 0)
         details = {"persons": facts.persons, "minimal_sets": sets}
-        if found.exact:
+        if covers(curve, known):
             return Judgement(levels, sets, exposed, details)
         note = "time ran out before all sets of events were counted; the true level is at most this one"
         if not exposed:
@@ -150,13 +167,15 @@ class ProfileKAnonymity(PersonsModel):
         """One SELECT finds persons with the same events."""
         return ""
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The smallest class of persons with the same events."""
-        found = facts.same(self.values["k"] or 1)
-        levels = {"k": found.smallest}
+        k = self.values["k"] or 1
+        profile = facts.profile(k)
+        levels = {"k": profile.k or None}
         if not self.is_required:
             return Judgement(levels)
-        return Judgement(levels, found.classes, found.persons, {"persons": facts.persons})
+        too_small = sum(classes for size, classes in profile.sizes.items() if size < k)
+        return Judgement(levels, too_small, profile.exposed_persons, {"persons": facts.persons})
 
 
 class Unicity(PersonsModel):
@@ -186,17 +205,17 @@ class Unicity(PersonsModel):
         """m."""
         return int(self.values["m"])
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The share; undecided where the interval of drawn persons holds the limit."""
         if not facts.persons:
             return Judgement({"share": None})
-        found = facts.singled(self.drawn())
-        levels: dict[str, Any] = {"share": found.share}
-        if found.low == found.high:
+        drawn = facts.draws[self.drawn()]
+        levels: dict[str, Any] = {"share": drawn.share}
+        if not drawn.sampled:
             return Judgement(levels)
-        levels |= {"low": found.low, "high": found.high}
+        levels |= {"low": Fraction(drawn.low), "high": Fraction(drawn.high)}
         limit = self.values["share"]
-        if limit is not None and found.low <= limit < found.high:
+        if limit is not None and drawn.low <= limit < drawn.high:
             return Judgement(levels, note="the limit lies in the 95% interval of the sampled people", undecided=True)
         return Judgement(levels)
 
@@ -232,21 +251,23 @@ class HkpCoherence(PersonsModel):
         h = self.values["h"]
         return self.values["k"], Fraction(1 if h is None else h), self.values["p"]
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The largest share, and the fewest persons; with too little time only what is proven."""
         if not facts.persons:
             return Judgement({"h": None, "fewest": None})
-        found = facts.told(*self.telling())
-        levels: dict[str, Any] = {"h": found.share, "fewest": found.smallest}
+        k, h, known = self.telling()
+        curve = facts.learnt[k, h][:known]
+        exposed = curve[-1].exposed_persons
+        levels: dict[str, Any] = {"h": curve[-1].share, "fewest": curve[-1].smallest}
         if not self.is_required:
             return Judgement(levels)
         details = {"persons": facts.persons}
-        if found.exact:
-            return Judgement(levels, found.exposed, found.exposed, details)
+        if covers(curve, known):
+            return Judgement(levels, exposed, exposed, details)
         note = "time ran out before all sets of events were counted; the true share may be higher"
-        if not found.exposed:
+        if not exposed:
             return Judgement(levels, details=details, note=note)
-        return Judgement(levels, found.exposed, found.exposed, details, note=note)
+        return Judgement(levels, exposed, exposed, details, note=note)
 
 
 class ContributionBound(PersonsModel):
@@ -262,16 +283,15 @@ class ContributionBound(PersonsModel):
     )
     operator: ClassVar[str] = "<="
     counted: ClassVar[str]
-    """The column of its statement."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """One SELECT counts them."""
         return ""
 
-    def judge_persons(self, facts: PersonsFacts) -> Judgement:
+    def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The most of any person, and the people above the bound."""
-        people = facts.contributions(self.counted)
+        people = facts.contributed[self.counted]
         levels = {self.counted: max(people, default=None)}
         if not self.is_required:
             return Judgement(levels)
@@ -302,6 +322,11 @@ class GroupsPerPerson(ContributionBound):
     parameters: ClassVar = (Parameter("groups", "integer", "most groups of one person", 1),)
 
 
+def covers(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], known: int) -> bool:
+    """Return True if a curve has exact figures for up to so many known events."""
+    return len(curve) >= known and curve[known - 1].exact
+
+
 def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     """What some models ask of persons together; None when none asks."""
     asking = [model for model in models if isinstance(model, PersonsModel)]
@@ -315,7 +340,7 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
         told[k, h] = max(p, told.get((k, h), 0))
     drawn = frozenset(model.drawn() for model in asking if model.drawn())
-    return PersonsWanted(known, drawn, told, any(isinstance(model, ContributionBound) for model in asking))
+    return PersonsWanted(known, drawn, told, any(model.counted for model in asking))
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:

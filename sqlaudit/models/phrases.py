@@ -9,12 +9,11 @@ from typing import Any
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows
-from sqlaudit.models.base import WORST_FIRST, Check
+from sqlaudit.models.base import COLUMNS_NAMED, IDENTIFIER, SAFE_HARBOR, WORST_FIRST, Check
 from sqlaudit.reports import document as doc
 
 # The checks of what no privacy model sees: direct identifiers in the table, and columns without a role.
 
-IDENTIFIER, COLUMNS_NAMED, SAFE_HARBOR = "direct_identifier", "all_columns_named", "safe_harbor"
 ALL_NAMED = "all_columns_named"
 """The requirement as a policy calls it."""
 

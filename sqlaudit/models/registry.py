@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
@@ -27,39 +27,72 @@ from sqlaudit.models import (
     risk,
     synthetic,
 )
-from sqlaudit.models.base import Model, Parameter
+from sqlaudit.models.base import Context, Model, Parameter
 from sqlaudit.models.cell_rules import CellRule
+from sqlaudit.models.persons import PersonsModel
+from sqlaudit.models.releases import SeriesModel
+from sqlaudit.models.synthetic import SyntheticModel
 
 # Every privacy model by its name, in the order of the documentation.
 
 _MODULES = (diversity, closeness, categories, functions, given_distance, belief, risk, persons, estimated)
+_Kind = TypeVar("_Kind", bound=Model)
 
 
-def _models_of(module: ModuleType) -> list[type[Model]]:
-    """The models that a module defines, in the order they are written."""
-    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Model)]
-    return [model for model in found if model.name and model.__module__ == module.__name__]
+def _models_of(kind: type[_Kind], *modules: ModuleType) -> dict[str, type[_Kind]]:
+    """Return the models of a kind that modules define, by name, in the order they are written."""
+    defined = [(module, value) for module in modules for value in vars(module).values() if isinstance(value, type)]
+    models = [value for module, value in defined if issubclass(value, kind) and value.__module__ == module.__name__]
+    return {model.name: model for model in models if model.name}
 
 
-REGISTRY: dict[str, type[Model]] = {model.name: model for module in _MODULES for model in _models_of(module)}
+REGISTRY: dict[str, type[Model]] = _models_of(Model, *_MODULES)
 """Every model by its name, in the order of the documentation."""
 
-CELL_RULES: dict[str, type[CellRule]] = {
-    rule.name: rule for rule in _models_of(cell_rules) if issubclass(rule, CellRule)
-}
+CELL_RULES: dict[str, type[CellRule]] = _models_of(CellRule, cell_rules)
 """Every rule for the cells of published tables by its name; an audit of rows does not take them."""
 
-OF_RELEASES: dict[str, type[Model]] = {model.name: model for model in _models_of(releases)}
+OF_RELEASES: dict[str, type[SeriesModel]] = _models_of(SeriesModel, releases)
 """Those that several releases of one table decide together; an audit of one table does not take them."""
 
-OF_SYNTHETIC: dict[str, type[Model]] = {model.name: model for model in _models_of(synthetic)}
+OF_SYNTHETIC: dict[str, type[SyntheticModel]] = _models_of(SyntheticModel, synthetic)
 """Those that a synthetic table and its original decide together; an audit of one table does not take them."""
 
-OF_COMPARISONS: dict[str, type[Model]] = REGISTRY | OF_SYNTHETIC
+OF_COMPARISONS: dict[str, type[Model]] = {**REGISTRY, **OF_SYNTHETIC}
 """Those that a comparison takes: of the release alone, or of a synthetic table."""
 
-OF_PERSONS: dict[str, type[Model]] = {name: model for name, model in REGISTRY.items() if model.of_persons}
+OF_PERSONS: dict[str, type[PersonsModel]] = _models_of(PersonsModel, persons)
 """Those of them that what is known of persons' events decides, and no class of rows."""
+
+INFERENCE = (diversity.DistinctDiversity, diversity.AlphaKAnonymity, closeness.TCloseness)
+"""The models that tell what a class reveals about the sensitive value, in the order of reports by criteria."""
+
+
+def model_of(name: str) -> type[Model]:
+    """Return the model of that name that an audit takes; `Model`, which has the defaults, for checks of columns.
+
+    Example:
+        >>> model_of("k_anonymity").title, model_of("direct_identifier").title
+        ('k-anonymity', '')
+    """
+    return REGISTRY.get(name, Model)
+
+
+def cell_rule(requirement: Requirement) -> CellRule:
+    """Return the rule for cells that a requirement names.
+
+    Raises:
+        UsageError: it is no rule for cells.
+    """
+    if requirement.model not in CELL_RULES:
+        raise UsageError(f"{requirement.text or requirement.model!r} is not a rule for cells.")
+    return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
+
+
+def kind_flags(model: type[Model]) -> dict[str, bool]:
+    """Return of which kind a model is, as `sqlaudit models` lists it."""
+    kinds = {"of_cells": CellRule, "of_releases": SeriesModel, "of_synthetic": SyntheticModel}
+    return {name: issubclass(model, kind) for name, kind in kinds.items()}
 
 
 # Requirements as people write them: `k=5`, `t=0.2`, `recursive_l=c:3,l:2`, `disclosure@3=0.8`.

@@ -35,7 +35,15 @@ def largest_m(facts: SeriesFacts) -> int | None:
     return 0 if broken and facts.smallest is not None else facts.smallest
 
 
-class MInvariance(Model):
+class SeriesModel(Model):
+    """A model that several releases of one table decide together, and no table alone."""
+
+    needs_entity: ClassVar[bool] = True
+    inherited: ClassVar[bool] = False
+    verdict_by_level: ClassVar[bool] = True
+
+
+class MInvariance(SeriesModel):
     """Every release m-unique, and the values of a person's class the same in each."""
 
     name: ClassVar[str] = "m_invariance"
@@ -50,13 +58,6 @@ class MInvariance(Model):
         "releases. Then no m is met."
     )
     parameters: ClassVar = (Parameter("m", "integer", "smallest class, all values different", 1),)
-    needs_entity: ClassVar[bool] = True
-    by_default: ClassVar[bool] = False
-    by_figures: ClassVar[bool] = False
-    inherited: ClassVar[bool] = False
-    own_statements: ClassVar[bool] = True
-    verdict_by_level: ClassVar[bool] = True
-    of_releases: ClassVar[bool] = True
 
     def judge_releases(self, facts: SeriesFacts) -> Judgement:
         """The largest m that holds, and what keeps it from being more.

@@ -21,7 +21,16 @@ from sqlaudit.reports.document import plural
 EL_EMAM = "El Emam, Dankar: Protecting Privacy Using k-Anonymity, JAMIA 15(5), 2008; ARX risk analysis"
 
 
-class ProsecutorRisk(SizeModel):
+class AttackRisk(SizeModel):
+    """Base of the risks of attackers who know that a person is in the table."""
+
+    @classmethod
+    def level_range(cls, classes: int, rows: int) -> tuple[float, float]:
+        """Return at least classes / rows: the smallest class is no larger than classes are on average."""
+        return classes / rows, math.inf
+
+
+class ProsecutorRisk(AttackRisk):
     """The highest chance to re-identify someone who is known to be in the table."""
 
     name: ClassVar[str] = "prosecutor_risk"
@@ -51,7 +60,7 @@ class ProsecutorRisk(SizeModel):
         return expression("reciprocal_above", fact="size", limit=limit)
 
 
-class AverageRisk(SizeModel):
+class AverageRisk(AttackRisk):
     """The mean risk over the rows."""
 
     name: ClassVar[str] = "average_risk"

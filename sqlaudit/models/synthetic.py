@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import Number
@@ -37,6 +37,22 @@ class Disclosed:
     doubt_of_holdout: str = ""
 
 
+class SyntheticFacts(Protocol):
+    """What was counted of a synthetic table, for one sensitive attribute."""
+
+    def replicated_uniques(self) -> Iterator[Disclosed]:
+        """Yield the share of the original's rows that are unique in both tables."""
+
+    def correct_disclosure(self) -> Iterator[Disclosed]:
+        """Yield the share of the original's rows whose sensitive value is disclosed correctly (DiSCO)."""
+
+    def excess_disclosure(self) -> Iterator[Disclosed]:
+        """Yield by how much DiSCO is higher for the original's rows than for the holdout's."""
+
+    def copies(self, limit: Number | None) -> Iterator[Disclosed]:
+        """Yield the synthetic rows that equal a row of the original; at most `limit` may be hidden among others."""
+
+
 class SyntheticModel(Model):
     """A figure of a synthetic table beside its original."""
 
@@ -44,12 +60,16 @@ class SyntheticModel(Model):
     operator: ClassVar[str] = "<="
     parameters: ClassVar = (Parameter("share", "decimal", "largest share of the original's rows", 0, 1),)
     needs_sensitive: ClassVar[bool] = False
-    by_default: ClassVar[bool] = False
-    by_figures: ClassVar[bool] = False
     inherited: ClassVar[bool] = False
-    own_statements: ClassVar[bool] = True
     verdict_by_level: ClassVar[bool] = True
-    of_synthetic: ClassVar[bool] = True
+    needs_holdout: ClassVar[bool] = False
+    """Whether it needs people who were not used for the synthetic table."""
+    limits_copies: ClassVar[bool] = False
+    """Whether its limit is a number of synthetic rows that equal a row of the original."""
+
+    def figures(self, facts: SyntheticFacts) -> Iterator[Disclosed]:
+        """Yield its figure for all quasi-identifiers, and for each set of known ones that was tried."""
+        raise NotImplementedError(self.name)
 
     def judge_synthetic(self, found: Disclosed) -> Judgement:
         """The level, and why it does not pass where there is doubt: a failure stands whatever the doubt."""
@@ -69,6 +89,10 @@ class ReplicatedUniques(SyntheticModel):
         "Share of the original's rows that are unique in their quasi-identifiers there and in the synthetic table."
     )
 
+    def figures(self, facts: SyntheticFacts) -> Iterator[Disclosed]:
+        """Yield repU."""
+        return facts.replicated_uniques()
+
 
 class CorrectlyDisclosed(SyntheticModel):
     """DiSCO."""
@@ -79,6 +103,10 @@ class CorrectlyDisclosed(SyntheticModel):
         "Share of the original's rows whose group in the synthetic table has a single sensitive value, which is theirs."
     )
     needs_sensitive: ClassVar[bool] = True
+
+    def figures(self, facts: SyntheticFacts) -> Iterator[Disclosed]:
+        """Yield DiSCO."""
+        return facts.correct_disclosure()
 
 
 class ExcessDisclosure(SyntheticModel):
@@ -97,6 +125,11 @@ class ExcessDisclosure(SyntheticModel):
         "undetermined in between."
     )
     needs_sensitive: ClassVar[bool] = True
+    needs_holdout: ClassVar[bool] = True
+
+    def figures(self, facts: SyntheticFacts) -> Iterator[Disclosed]:
+        """Yield the excess of DiSCO."""
+        return facts.excess_disclosure()
 
     def judge_synthetic(self, found: Disclosed) -> Judgement:
         """Judge by the ends of the interval; a doubt of the holdout counts where the excess may exceed the limit.
@@ -125,3 +158,8 @@ class ExactCopies(SyntheticModel):
     definition: ClassVar[str] = "Synthetic rows that equal a row of the original in all columns."
     reference: ClassVar[str] = "sqlaudit's own definition"
     parameters: ClassVar = (Parameter("rows", "integer", "most synthetic rows", 0),)
+    limits_copies: ClassVar[bool] = True
+
+    def figures(self, facts: SyntheticFacts) -> Iterator[Disclosed]:
+        """Yield the copies."""
+        return facts.copies(self.required)

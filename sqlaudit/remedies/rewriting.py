@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import (
     audit_written,
     bare,
@@ -24,6 +23,7 @@ from sqlaudit.audits.release import (
     write_buckets,
 )
 from sqlaudit.audits.request import AuditRequest, request_verdicts
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
@@ -521,7 +521,7 @@ def _checked(table: RemedyTable, made: Rewritten, relation: Relation, request: A
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.
     """
-    found = Auditor(table.engine, relation=relation).audit(request)
+    found = audit_table(table.engine, request, relation=relation)
     if found.rows != made.rows:
         raise EngineError(disagree(f"the release has {found.rows:,} rows, not {made.rows:,}"))
     failing = failed(found)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.engines.contract import Engine
-from sqlaudit.models.cell_rules import CellRule, FewContributors
+from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.tabular.cells import Bools, CellMeasure, measure
 from sqlaudit.tabular.labels import looks_numeric
 from sqlaudit.tabular.listing import with_unused_columns
@@ -50,7 +50,7 @@ def find_other_columns(
     Args:
         relations: the table, and those that are linked with it or were released before. rules: for cells.
     """
-    fewest = max((int(rule.values["n"]) for rule in rules if rule.name == FewContributors.name), default=1)
+    fewest = max((rule.fewest or 1 for rule in rules), default=1)
     marks = [one.text for one in request.marks()]
     names, revealing, cells = list[str](), list[str](), 0
     for relation in relations:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.models.cell_rules import CellRule, FewContributors
+from sqlaudit.models.cell_rules import CellRule
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells, as_integers, measures_of
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
@@ -122,8 +122,7 @@ def _width(name: str, one: CellMeasure, values: Integers, rules: Sequence[CellRu
     if asked:
         return np.full_like(values, max(1, ceil(max(asked) * 10**one.places)))
     if name == "count":
-        threshold = [int(rule.values["n"]) for rule in rules if rule.name == FewContributors.name]
-        return np.full_like(values, max([1, *(n - 1 for n in threshold)]))
+        return np.full_like(values, max([1, *((rule.fewest or 1) - 1 for rule in rules)]))
     return np.maximum(1, -(-values * _SHARE.numerator // _SHARE.denominator))
 
 

@@ -21,9 +21,8 @@ from sqlaudit.classes.opening import ColumnValues, refuse_merged
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
-from sqlaudit.models.base import Context
 from sqlaudit.models.cell_rules import CellRule, Verdicts
-from sqlaudit.models.registry import CELL_RULES, requirements
+from sqlaudit.models.registry import CELL_RULES, cell_rule, requirements
 from sqlaudit.reports.document import listing, plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import differences, each_release, judged_change
@@ -91,7 +90,7 @@ def find_unsafe_cells(
     """
     if linked:
         _check_linked(request, before)
-    if before and not any(rule_of(one).of_changes for one in request.requirements):
+    if before and not any(cell_rule(one).of_changes for one in request.requirements):
         raise UsageError(
             f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
         )
@@ -108,7 +107,7 @@ def find_unsafe_cells(
     listed, cells, beside = _cells(engine, relation, related, request)
     margins = _listed_margins(engine, relation, request)
     beside_margins = None if margins is None else read_cells(engine, margins, request)
-    rules = [rule_of(one) for one in request.requirements]
+    rules = [cell_rule(one) for one in request.requirements]
     older = [engine.open(one) for one in each_release(engine, before, target)]
     tables = [relation, *related, *older]
     others = NO_COLUMNS if request.microdata else find_other_columns(engine, tables, request, rules)
@@ -187,7 +186,7 @@ def _cells(
 
 def _listed_margins(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells | None:
     """The cells of persons with their margins, where a rule compares them: who is in several cells is one there."""
-    if not (request.microdata and request.person and any(rule_of(one).of_margins for one in request.requirements)):
+    if not (request.microdata and request.person and any(cell_rule(one).of_margins for one in request.requirements)):
         return None
     asked = request.sets() or (tuple(range(len(request.by))),)
     above = [tuple(at for at in one if at != place) for one in asked for place in one]
@@ -196,7 +195,7 @@ def _listed_margins(engine: Engine, relation: Relation, request: AggregatesReque
 
 def _top(request: AggregatesRequest) -> int:
     """How many of the largest contributions the rules look at."""
-    return max((rule_of(one).contributions for one in request.requirements), default=0)
+    return max((cell_rule(one).contributions for one in request.requirements), default=0)
 
 
 def _differences(
@@ -204,7 +203,7 @@ def _differences(
 ) -> Iterator[ReleaseDifference]:
     if len(releases) < 2:
         return
-    rules = tuple(one for one in request.requirements if rule_of(one).of_changes)
+    rules = tuple(one for one in request.requirements if cell_rule(one).of_changes)
     asked = replace(request, requirements=rules)
     labels = [one.label for one in releases]
     if len(set(labels)) < len(labels):
@@ -330,7 +329,7 @@ class JudgedCells:
 
     @cached_property
     def _verdicts(self) -> tuple[tuple[Requirement, CellRule, Verdicts], ...]:
-        rules = [(one, rule_of(one)) for one in self.request.requirements]
+        rules = [(one, cell_rule(one)) for one in self.request.requirements]
         return tuple((one, rule, self._verdict(rule)) for one, rule in rules)
 
     def _verdict(self, rule: CellRule) -> Verdicts:
@@ -473,17 +472,6 @@ class JudgedCells:
             return ()
         keys = every[:MOST_KEYS]
         return keys_shown(self.engine, self.listed, keys.tolist()) if len(keys) else ()
-
-
-def rule_of(requirement: Requirement) -> CellRule:
-    """The rule that a requirement names.
-
-    Raises:
-        UsageError: it is no rule for cells.
-    """
-    if requirement.model not in CELL_RULES:
-        raise UsageError(f"{requirement.text or requirement.model!r} is not a rule for cells.")
-    return CELL_RULES[requirement.model](requirement.parameters, Context(None, 0))
 
 
 @takes(

@@ -17,6 +17,7 @@ from sqlaudit.base.solver import minus, plus
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.models.registry import cell_rule
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import (
     NO_PARENT,
@@ -389,8 +390,7 @@ def stated_totals(engine: Engine, listed: ListedCells, cells: TableCells, reques
         nested[place], orphans[place] = code_parents(labels)
         if name == request.nested():
             links[place] = nested.pop(place)
-    counts = [int(one.parameters["n"]) for one in request.requirements if one.model == "threshold"]
-    fewest = FREE if request.protect else max(counts, default=1)
+    fewest = FREE if request.protect else max((cell_rule(one).fewest or 1 for one in request.requirements), default=1)
     of_names = frozenset(map(request.by.index, named))
     return StatedTotals(words, links, unlisted, of_names, siblings, nested, orphans, fewest)
 

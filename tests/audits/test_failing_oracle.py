@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles, make_target
 from sqlaudit.classes import histogram
@@ -63,7 +63,7 @@ class Listing:
             assert all(tuple(item.figures) == failing.figures for item in exported)
 
         request = replace(self.request, show_values=show_values)
-        return Auditor(self.engine, export).audit(request), exported
+        return audit_table(self.engine, request, export=export), exported
 
     def expected(self, failing: dict[str, Iterable[oracle.Group]]) -> Counter[Line]:
         """The lines of these groups, by requirement."""

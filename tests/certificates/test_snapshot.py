@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.certificates.making import Verification, audit_certified, snapshot_of
@@ -85,7 +84,7 @@ def test_a_certificate_of_an_unchanged_table_is_verified_in_another_session(tmp_
     roles = Roles(quasi_identifiers=("age",), sensitive=("dx",), entity=entity)
     request = AuditRequest(Target(str(file)), roles, tuple(requirements({"k": 2, "t": 0.5})), worst_classes=0)
     with small_engine() as engine:
-        _, certificate = audit_certified(Auditor(engine), request, True)
+        _, certificate = audit_certified(engine, request, True)
     assert re.search("sqlaudit_[0-9a-f]{12}", json.dumps(certificate["sql"])) is None
     with small_engine() as engine:
         found = Verification(tmp_path / "a.json", certificate, request).run(engine)

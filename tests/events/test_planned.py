@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest
+from sqlaudit.audits.run import plan_audit
 from sqlaudit.base.spec import KnownRows, Roles, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import parse_requirements
@@ -22,7 +22,7 @@ QUERY = values_query(TABLE, {"who": "int", "at": "int", "ill": "int"})
 def planned(engine: Engine, require: str = "k=2", **more: Any) -> list[str]:
     roles = Roles(**{"quasi_identifiers": ("at",), "entity": "who"} | more)
     spec = AuditRequest(Target(query=QUERY), roles, parse_requirements(require))
-    statements = Auditor(engine).plan(spec)
+    statements = plan_audit(engine, spec)
     for statement in statements:
         engine.run(statement)
     return [statement.name for statement in statements]

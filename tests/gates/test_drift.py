@@ -32,8 +32,7 @@ from sqlaudit.gates.stored import (
     number_of,
     settled,
 )
-from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import IDENTIFIER
+from sqlaudit.models.base import IDENTIFIER, Check
 from tests.cli.runner import run as command
 from tests.gates.databases import PATIENTS, SECRET, in_duckdb, old_baseline
 from tests.places import REPOSITORY

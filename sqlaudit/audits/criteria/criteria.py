@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, Warned, key, told
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
-from sqlaudit.models.phrases import IDENTIFIER, SAFE_HARBOR, VERDICTS, clause_text
+from sqlaudit.models.base import IDENTIFIER, SAFE_HARBOR, Check, Model
+from sqlaudit.models.phrases import VERDICTS, clause_text
 from sqlaudit.models.presets import ALWAYS, find_preset
+from sqlaudit.models.registry import INFERENCE, REGISTRY
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.stored import moment
@@ -233,10 +235,6 @@ class Telling:
         return f"about {doc.figure(round(float(value), 1))}"
 
 
-INFERENCE = ("distinct_l_diversity", "alpha_k_anonymity", "t_closeness")
-"""The models that say what a class tells of the sensitive value."""
-
-
 def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
     """What has to be computed besides the requirements of an audit, without being required.
 
@@ -245,7 +243,7 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
     if not requirements or not roles.sensitive or roles.nulls is NullPolicy.WILDCARD:
         return ()
     already = {one.model for one in requirements}
-    return tuple(Requirement(name) for name in INFERENCE if name not in already)
+    return tuple(Requirement(model.name) for model in INFERENCE if model.name not in already)
 
 
 def criteria_of(result: Any, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
@@ -331,32 +329,24 @@ class _Figures:
 
     def population(self) -> Iterator[ToldFigure]:
         """What was estimated of the population that the table is a sample of."""
-        for check in self._checks("population_uniqueness"):
-            people = check.levels.get("unique_people")
-            text = (
-                "no estimate"
-                if people is None
-                else f"{self._tell.amount(round(people))}; {check.details['bias']['sentence']}"
-            )
-            yield ToldFigure("unique people in the population, estimated", text)
-        for check in self._checks("expected_reidentifications"):
-            number = check.levels.get("marketer")
-            if number is not None:
-                text = f"{self._tell.amount(round(number))}; {check.details['bias']['marketer']['sentence']}"
-                yield ToldFigure("correct links when all rows are linked, estimated", text)
+        for model, check in self._checks(REGISTRY.values()):
+            if (sentence := model.population_sentence(check, self._tell.amount)) is not None:
+                yield ToldFigure(*sentence)
 
     def inference(self) -> Iterator[ToldFigure]:
         """What a group reveals about the sensitive value."""
         columns = self._result.roles.get("sensitive", ())
         if not columns:
             yield ToldFigure("figures", "none (no sensitive columns)")
-        for check in (one for name in INFERENCE for one in self._checks(name)):
-            name, text = self._inferred(check.model, check.level)
-            yield ToldFigure(f"{check.sensitive}: {name}", text)
+        for model, check in self._checks(INFERENCE):
+            counted = "undefined" if check.level is None else str(check.level)
+            text = counted if model.class_minimum else self._tell.ratio(check.level)
+            yield ToldFigure(f"{check.sensitive}: {model.inference}", text)
 
     def identifiers(self) -> Iterator[ToldFigure]:
         """Direct identifiers that are in the table, and columns that look like some."""
-        named = [str(one.parameters.get("column")) for one in self._checks(IDENTIFIER)]
+        identifiers = (one for one in self._result.checks if one.of_columns == IDENTIFIER)
+        named = [str(one.parameters.get("column")) for one in identifiers]
         yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none named")
         alike = [
             name for one in self._result.warnings if one.code == "possible_direct_identifier" for name in one.columns
@@ -388,7 +378,7 @@ class _Figures:
 
     def safe_harbor(self) -> Iterator[ToldFigure]:
         """Each of the 18 identifiers."""
-        check = next(self._checks(SAFE_HARBOR), None)
+        check = next((one for one in self._result.checks if one.of_columns == SAFE_HARBOR), None)
         if check is None:
             yield ToldFigure("identifiers", "not checked (not required)")
             return
@@ -401,16 +391,10 @@ class _Figures:
         """For a clause that no figure of a table answers."""
         yield ToldFigure("figures", "not checked (the table cannot answer this)")
 
-    def _inferred(self, model: str, level: Number | None) -> tuple[str, str]:
-        if model == "distinct_l_diversity":
-            return "fewest different values in a group (l)", "undefined" if level is None else str(level)
-        if model == "alpha_k_anonymity":
-            return "largest share of one value in a group (α)", self._tell.ratio(level)
-        return "largest distance of a group from the table (t)", self._tell.ratio(level)
-
     def _below(self, size: int) -> str:
         members = self._sizes.members
         return self._tell.part(self._sizes.below(size)[1], members) if members else "no rows"
 
-    def _checks(self, model: str) -> Iterator[Any]:
-        return (check for check in self._result.checks if check.model == model)
+    def _checks(self, models: Iterable[type[Model]]) -> Iterator[tuple[type[Model], Check]]:
+        """Yield the checks of these models, in the order of the models."""
+        return ((model, check) for model in models for check in self._result.checks if check.model == model.name)

@@ -17,17 +17,7 @@ from sqlaudit.base.spec import Roles
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.opening import (
-    ResolvedRoles,
-    frame_of,
-    key_labels,
-    load_columns,
-    refuse_merged,
-    resolve_roles,
-    sensitive_table,
-    shown_roles,
-    values_of,
-)
+from sqlaudit.classes.opening import OpenedTable, key_labels, open_table, sensitive_table, shown_roles
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.warnings import audit_warnings, warning_statements
 from sqlaudit.reports.document import plural
@@ -64,17 +54,13 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
         EngineError: the database refused or failed.
     """
     already = len(engine.executed)
-    published = engine.open(request.target)
-    named = resolve_roles(request.roles, published, engine)
-    relation, roles = load_columns(engine, published, named)
-    refuse_merged(engine, values_of(relation, roles, engine.dialect), request.roles.values)
-    opened = [
-        open_attribute(engine, relation, roles, attribute, request.roles, position)
-        for position, attribute in enumerate(roles.sensitive)
-    ]
+    table = open_table(engine, request.target, request.roles).copied()
+    table.refuse_spelling_conflicts()
+    opened = [open_attribute(table, attribute, position) for position, attribute in enumerate(table.roles.sensitive)]
     attributes = tuple(_attribute_result(part, request) for part in opened)
     sizes = class_sizes(attributes[0].disclosure)
-    refuse_joined(engine, request.target, published, named, request.roles, sizes)
+    published, published_roles = table.published, table.published_roles
+    refuse_joined(engine, request.target, published, published_roles, request.roles, sizes)
     first = opened[0]
     rows = sizes.members if first.frame.entity is None else first.builder.shape(first.attribute.sql)[2]
     return DisclosureResult(
@@ -84,7 +70,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
         attributes=attributes,
         threshold=request.threshold,
         first_k=request.knowledge.first,
-        warnings=tuple(audit_warnings(engine, published, named, sizes, rows)),
+        warnings=tuple(audit_warnings(engine, published, published_roles, sizes, rows)),
         columns=tuple(column.name for column in published.columns),
         **provenance(engine, already),  # last: the warnings run a statement too
     )
@@ -92,25 +78,21 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
 
 def planned_statements(engine: Engine, relation: Relation, given: Roles) -> list[Statement]:
     """The statements that are known before any of them has run."""
-    roles = resolve_roles(given, relation, engine)
+    table = open_table(engine, relation, given)
     statements = []
-    for attribute in roles.sensitive:
-        statements += HistogramBuilder(engine, frame_of(relation, roles, attribute, given), given.nulls).plan(
-            attribute.sql
-        )
-    return statements + warning_statements(engine, relation, roles)
+    for attribute in table.roles.sensitive:
+        statements += table.histogram_builder(attribute).plan(attribute.sql)
+    return statements + warning_statements(engine, relation, table.roles)
 
 
-def open_attribute(
-    engine: Engine, relation: Relation, roles: ResolvedRoles, attribute: Resolved, given: Roles, position: int = 0
-) -> OpenedAttribute:
-    """One sensitive attribute, ready to be asked about its classes.
+def open_attribute(opened: OpenedTable, attribute: Resolved, position: int = 0) -> OpenedAttribute:
+    """Return one sensitive attribute, ready to be asked about its classes.
 
     Raises:
         UsageError: persons with several classes or values, or more values than are read.
     """
-    frame = frame_of(relation, roles, attribute, given)
-    builder = HistogramBuilder(engine, frame, given.nulls, position)
+    builder = opened.histogram_builder(attribute, position)
+    frame = builder.frame
     table, null_rows = sensitive_table(builder, attribute)
     assert table is not None
     persons = builder.persons_in_several_places(attribute.sql) if frame.entity is not None else 0
@@ -119,7 +101,7 @@ def open_attribute(
             f"Worst-case disclosure needs one group and one value of {attribute.label} for each person, but "
             f"{plural(persons, 'person has', 'people have')} more."
         )
-    return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(roles, attribute, frame)))
+    return OpenedAttribute(builder, attribute, table, null_rows, tuple(key_labels(opened.roles, attribute, frame)))
 
 
 def class_sizes(disclosure: Disclosure) -> ClassSizes:

@@ -27,15 +27,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import AttributeInputs
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import ValueList
-from sqlaudit.classes.opening import (
-    ResolvedRoles,
-    frame_of,
-    load_columns,
-    refuse_merged,
-    resolve_roles,
-    shown_roles,
-    values_of,
-)
+from sqlaudit.classes.opening import ResolvedRoles, open_table, refuse_merged, shown_roles, values_of
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
@@ -254,11 +246,10 @@ def answer(
     """
     check_roles(roles)
     already = len(engine.executed)
-    relation, resolved = load_columns(engine, *_opened(engine, target, roles))
-    refuse_merged(engine, values_of(relation, resolved, engine.dialect), roles.values)
-    attribute = _attribute(resolved, knowledge)
-    opened = open_attribute(engine, relation, resolved, attribute, roles)
-    persons = _Persons(opened, resolved, knowledge)
+    table = open_table(engine, target, roles).copied()
+    table.refuse_spelling_conflicts()
+    attribute = _attribute(table.roles, knowledge)
+    persons = _Persons(open_attribute(table, attribute), table.roles, knowledge)
     rules = [
         BasicImplication(tuple(map(persons.atom, rule.if_all)), tuple(map(persons.atom, rule.then_any)))
         for rule in knowledge.rules
@@ -281,18 +272,12 @@ def answer(
 
 def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledge: Knowledge) -> list[Statement]:
     """The statements that `answer` runs, as far as they are known before; what was written stands as $1, $2, …"""
-    resolved = resolve_roles(roles, relation, engine)
-    attribute = _attribute(resolved, knowledge)
-    frame = frame_of(relation, resolved, attribute, roles)
-    builder = HistogramBuilder(engine, frame, roles.nulls)
+    table = open_table(engine, relation, roles)
+    attribute = _attribute(table.roles, knowledge)
+    builder = table.histogram_builder(attribute)
     statements = builder.plan(attribute.sql)[:1]
-    lookup = _Lookup(builder, resolved, 0, attribute.collated)
+    lookup = _Lookup(builder, table.roles, 0, attribute.collated)
     return statements + [lookup.statement(lookup.named(person)[0]) for person in knowledge.people.values()]
-
-
-def _opened(engine: Engine, target: Target, roles: Roles) -> tuple[Relation, ResolvedRoles]:
-    relation = engine.open(target)
-    return relation, resolve_roles(roles, relation, engine)
 
 
 def _attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:
@@ -449,24 +434,24 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
             f"Added rows are counted as rows, and missing values as values. Leave out {spelled('entity')} and other "
             "ways to read missing values, or combine both tables into one."
         )
-    opened = [_opened(engine, target, roles) for target in tables]
-    for relation, found in opened[1:]:
-        _check_alike(opened[0][1], found, relation.label)
-    relations = [relation for relation, _ in opened]
-    refuse_merged(engine, values_of(*opened[0], engine.dialect, relations[1:]), roles.values)
+    first, *others = (open_table(engine, target, roles) for target in tables)
+    for other in others:
+        _check_alike(first.roles, other.roles, other.relation.label)
+    columns = values_of(first.relation, first.roles, engine.dialect, [other.relation for other in others])
+    refuse_merged(engine, columns, roles.values)
     statement = render(
         "audits/disclosure/grown.sql",
         engine.dialect,
         step="classes that grow",
         sources=[
             {
-                "rows": Raw(relation.sql),
-                "columns": [Raw(sql) for sql in frame_of(relation, found, found.sensitive[0], roles).keys],
-                "value": Raw(found.sensitive[0].sql),
+                "rows": Raw(table.relation.sql),
+                "columns": [Raw(sql) for sql in table.frame(table.roles.sensitive[0]).keys],
+                "value": Raw(table.roles.sensitive[0].sql),
             }
-            for relation, found in opened
+            for table in (first, *others)
         ],
-        keys=list(frame_of(*opened[0], opened[0][1].sensitive[0], roles).keys),
+        keys=list(first.frame(first.roles.sensitive[0]).keys),
         limit=MOST_CELLS + 1,
     )
     cells = [(int(row[0]), int(row[1]), int(row[2])) for row in engine.run(statement)]

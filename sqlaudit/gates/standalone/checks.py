@@ -19,12 +19,13 @@ from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, folded, nested, source, unsure
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, model_carried, recipe_of, statement
-from sqlaudit.models.base import Context, Model
+from sqlaudit.models.base import Model
 from sqlaudit.models.cell_rules import Alone, CellRule
-from sqlaudit.models.persons import ContributionBound, PersonsModel, refuse_without_entity
+from sqlaudit.models.persons import refuse_without_entity
 from sqlaudit.models.registry import (
     CELL_RULES,
     REGISTRY,
+    cell_rule,
     find_model,
     parse_requirements,
     requirement_from,
@@ -199,17 +200,15 @@ def _known(requirement: Requirement, roles: Roles) -> tuple[KnownRows | None, ..
     Raises:
         NotCarried: it compares rows with a population, and all rows of a person are to be known.
     """
-    model = REGISTRY[requirement.model]
-    if roles.entity is None or model.of_persons:
+    attackers = REGISTRY[requirement.model].known_rows
+    if roles.entity is None or not attackers:
         return (None,)
-    if "population" in model.needs:
-        if roles.known_rows is KnownRows.ALL:
-            raise NotCarried(
-                f"{requirement.text or requirement.model}: compares rows with those of a population, and not all rows "
-                f"of a person; use {spelled('known_rows', 'one')}."
-            )
-        return (KnownRows.ONE,)
-    return (KnownRows.ONE, KnownRows.ALL) if roles.known_rows is KnownRows.WORSE else (roles.known_rows,)
+    if roles.known_rows not in (KnownRows.WORSE, *attackers):
+        raise NotCarried(
+            f"{requirement.text or requirement.model}: compares rows with those of a population, and not all rows "
+            f"of a person; use {spelled('known_rows', 'one')}."
+        )
+    return tuple(known for known in attackers if roles.known_rows in (KnownRows.WORSE, known))
 
 
 def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...]:
@@ -251,7 +250,7 @@ class _Job:
         attribute = self.attribute if model.needs_sensitive else None
         try:
             refuse_without_entity(model, check, self.roles.entity)
-            if model.of_persons:
+            if model.counts_people:
                 sql = self._of_persons(model_carried(self.requirement, self.inputs))
             else:
                 recipe = recipe_of(self.requirement, self.inputs, attribute, entity=self.roles.entity is not None)
@@ -263,16 +262,13 @@ class _Job:
         return Compiled(check, model.name, self.attribute, self.dialect, sql, known_rows=self.known or "")
 
     def _of_persons(self, model: Model) -> str:
-        assert isinstance(model, PersonsModel)
         return statement(
             "standalone_persons",
             self.dialect,
             **_SHARED,
             **self._rows(),
             **self._doubts("person_rows"),
-            known=model.alone(),
-            counted=model.counted if isinstance(model, ContributionBound) else None,
-            limit=model.values[model.main],
+            **model.select_parameters(),
             **self.answer.parameters(),
         )
 
@@ -479,7 +475,7 @@ def compile_cells(
     dimensions = [Raw(column(text, speech, about("by"), exact=exact_names)) for text in by]
     compiled = []
     for one in asked:
-        rule = CELL_RULES[one.model](one.parameters, Context(None, 0))
+        rule = cell_rule(one)
         columns = {
             name: Raw(column(text, speech, about(option), exact=exact_names))
             for name, (text, option) in named.items()

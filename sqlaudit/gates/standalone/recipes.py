@@ -110,7 +110,7 @@ class NaturallyOrdered(OrderedTCloseness):
         return {"order": None}
 
 
-_STAND_INS: Mapping[str, type[Model]] = {"t_closeness_ordered": NaturallyOrdered}
+_STAND_INS: Mapping[str, type[Model]] = {NaturallyOrdered.name: NaturallyOrdered}
 
 
 class NotCarried(UsageError):

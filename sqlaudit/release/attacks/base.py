@@ -67,15 +67,17 @@ class Match:
 
 def as_parameters(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[dict[str, Any]], list[Any]]:
     """The matches as templates take them, and the parameters of the statement; three a match with `directions`."""
-    listed: list[dict[str, Any]] = []
+    template_parameters: list[dict[str, Any]] = []
     parameters: list[Any] = []
     for position, match in enumerate(matches, 1):
-        taken = {name: value for name, value in vars(match).items() if name not in ("label", "pairs")}
+        fields = {name: value for name, value in vars(match).items() if name not in ("label", "pairs")}
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)[: 3 if directions else 2]]
-        listed.append({"name": f"m{position}", "listed": None if match.pairs is None else places, **taken})
+        template_parameters.append(
+            {"name": f"m{position}", "listed": None if match.pairs is None else places, **fields}
+        )
         if match.pairs is not None:
             parameters += [[pair[part] for pair in match.pairs] for part in range(len(places))]
-    return listed, parameters
+    return template_parameters, parameters
 
 
 def find_matches(
@@ -97,7 +99,7 @@ def find_matches(
     Raises:
         UsageError: a column that is not there, a cell that cannot be read, or too many different values.
     """
-    found, dialect = [], release.engine.dialect
+    matches, dialect = [], release.engine.dialect
     null = ("null", "other null") if release.given.nulls is NullPolicy.DISTINCT else ("", "")
     for left, right in pairs:
         mine, theirs = resolve(left, release.relation, dialect, option), resolve(right, other, dialect, option)
@@ -105,8 +107,8 @@ def find_matches(
         if mine.kind in NUMBERS and theirs.kind in NUMBERS:  # spelled so that equal ones are equal texts
             forms = ("", "") if mine.kind is theirs.kind is Kind.INTEGER else ("double", "double")
         match = Match(left, mine, theirs, *forms, *null)
-        found.append(replace(match, pairs=_Fitting(release, other, match).pairs(both_ways)) if reading else match)
-    return tuple(found)
+        matches.append(replace(match, pairs=_Fitting(release, other, match).pairs(both_ways)) if reading else match)
+    return tuple(matches)
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,9 @@ class _Fitting:
         for side in (0, 1):
             if cells[side] or wildcard:
                 values = self._texts(1 - side)
-                found = self._covered(cells[side], values)
+                covered_pairs = self._covered(cells[side], values)
                 free = {("", value) for value in values if wildcard}
-                covered[side] = {(mine, theirs) for theirs, mine in found} if side else found
+                covered[side] = {(mine, theirs) for theirs, mine in covered_pairs} if side else covered_pairs
                 anything |= {(mine, theirs) for theirs, mine in free} if side else free
         finer, coarser = covered
         same = (finer & coarser) | anything
@@ -150,25 +152,25 @@ class _Fitting:
         if not texts:
             return set()
         cells, hierarchy = [text[1:] for text in texts], self._hierarchy
-        known = [value[1:] for value in values if value.startswith("=")]
-        reader = plain_reader(hierarchy, self._kind(cells, known))
+        known_texts = [value[1:] for value in values if value.startswith("=")]
+        reader = plain_reader(hierarchy, self._kind(cells, known_texts))
         read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
-        if len(read) * len(known) > MAX_COMPARED:
+        if len(read) * len(known_texts) > MAX_COMPARED:
             raise UsageError(
-                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known):,} different values are too many "
-                "to compare. Leave the column out, or compare a coarser expression."
+                f"{hierarchy.column}: {len(read):,} generalized cells and {len(known_texts):,} different values are "
+                "too many to compare. Leave the column out, or compare a coarser expression."
             )
         # a text of the other table that cannot be read is covered by nothing but `*`
-        others = [(text, value) for text in dict.fromkeys(known) if (value := reader.read(text)) is not None]
-        found = {
+        others = [(text, value) for text in dict.fromkeys(known_texts) if (value := reader.read(text)) is not None]
+        covered_pairs = {
             (f"={text}", f"={other}")
             for text, cell in read.items()
             for other, value in others
             if reader.covers(cell, value)
         }
         any_text = plain_reader(hierarchy, Kind.TEXT)
-        every = [cell for cell in cells if isinstance(any_text.read(cell), AnyValue)]
-        return found | {(f"={cell}", value) for cell in every for value in values}
+        any_cells = [cell for cell in cells if isinstance(any_text.read(cell), AnyValue)]
+        return covered_pairs | {(f"={cell}", value) for cell in any_cells for value in values}
 
     def _kind(self, cells: Sequence[str], others: Sequence[str]) -> Kind:
         """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
@@ -181,8 +183,9 @@ class _Fitting:
         if any(cell is None for cell in read) or not any(isinstance(cell, Interval) for cell in read):
             return kind
         ends = [end for cell in read if isinstance(cell, Interval) for end in (cell.low, cell.high)]
-        whole = not any(isinstance(cell, Exact) and "." in (cell.key or "") for cell in read)
-        return Kind.INTEGER if whole and all(getattr(end, "denominator", 1) == 1 for end in ends) else Kind.DECIMAL
+        without_decimals = not any(isinstance(cell, Exact) and "." in (cell.key or "") for cell in read)
+        are_whole = without_decimals and all(getattr(end, "denominator", 1) == 1 for end in ends)
+        return Kind.INTEGER if are_whole else Kind.DECIMAL
 
     def _cells(self, side: int) -> list[str]:
         """The texts of one side that may be generalized cells: those that look so, or any where labels are known."""
@@ -190,8 +193,8 @@ class _Fitting:
         cells, values = kinds[side], kinds[1 - side]
         any_text = values in _WITH_POINTS and cells not in _WITH_POINTS
         any_text = any_text or self.match.label in self.release.request.hierarchies
-        found = self._texts(side, "" if any_text else LOOKS_GENERALIZED)
-        return [text for text in found if text.startswith("=")]
+        texts = self._texts(side, "" if any_text else LOOKS_GENERALIZED)
+        return [text for text in texts if text.startswith("=")]
 
     def _texts(self, side: int, pattern: str = "") -> list[str]:
         match = self.match
@@ -277,8 +280,8 @@ class AttackedRelease:
         Args:
             values: what stands in the statement as $1, $2, …
         """
-        given = {"source": self.relation, **parameters}
-        statement = render(f"release/attacks/{template}.sql", self.engine.dialect, step=step, **given)
+        template_parameters = {"source": self.relation, **parameters}
+        statement = render(f"release/attacks/{template}.sql", self.engine.dialect, step=step, **template_parameters)
         return self.engine.run(statement, values)
 
     @property
@@ -331,8 +334,8 @@ class Attack(ABC):
 
     def exposure(self, **figures: Any) -> Exposure:
         """What the attack achieves, under its name; the attacker is certain of the exposed unless said otherwise."""
-        own = {"attack": self.name, "title": self.title, "source": self.source}
-        return Exposure(**{**own, "about": None, "probability": Fraction(1), "highest": None, **figures})
+        usual = {"attack": self.name, "title": self.title, "source": self.source}
+        return Exposure(**{**usual, "about": None, "probability": Fraction(1), "highest": None, **figures})
 
 
 class ClassAttack(Attack):
@@ -368,15 +371,19 @@ def shown_classes(
     if not release.request.show_values or not release.request.top:
         return ()
     keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
-    shown = [replace(fact, shown=True) for fact in facts]
+    shown_facts = [replace(fact, shown=True) for fact in facts]
     collated = attribute.builder.frame.collated
     labels = tuple(attribute.labels)
-    classes = FailingClasses(keyed, (Short("", None, condition),), tuple(shown), labels, tuple(collated), len(labels))
-    found, _ = classes.smallest(release.request.top)
+    classes = FailingClasses(
+        keyed, (Short("", None, condition),), tuple(shown_facts), labels, tuple(collated), len(labels)
+    )
+    smallest, _ = classes.smallest(release.request.top)
     lanes = [fact.name for fact in facts if fact.name.endswith("_lane")]
     return tuple(
-        Example(one.key, one.size, tuple(attribute.table.values[int(one.figures[lane] or 0)] for lane in lanes))
-        for one in found
+        Example(
+            failing.key, failing.size, tuple(attribute.table.values[int(failing.figures[lane] or 0)] for lane in lanes)
+        )
+        for failing in smallest
     )
 
 
@@ -393,16 +400,16 @@ def some(number: int, unit: str) -> str:
     return f"{number:,} {SINGULAR.get(unit, unit) if number == 1 else unit}"
 
 
-def of_all(number: int, whole: int, unit: str, verbs: tuple[str, str] | None = None) -> str:
+def of_all(number: int, total: int, unit: str, verbs: tuple[str, str] | None = None) -> str:
     """A part of a whole, with the verb that one or several of them take: `3 of 12 rows (25.0%) lie`.
 
     Example:
         >>> of_all(3, 12, "rows"), of_all(0, 0, "rows"), of_all(1, 4, "rows", ("lies", "lie"))
         ('3 of 12 rows (25.0%)', '0 of 0 rows', '1 of 4 rows (25.0%) lies')
     """
-    share = f" ({percent(Fraction(number, whole))})" if whole else ""
+    share = f" ({percent(Fraction(number, total))})" if total else ""
     verb = "" if verbs is None else f" {verbs[number != 1]}"
-    return f"{number:,} of {some(whole, unit)}{share}{verb}"
+    return f"{number:,} of {some(total, unit)}{share}{verb}"
 
 
 def chance(value: float | Fraction | None) -> str:

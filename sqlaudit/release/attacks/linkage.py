@@ -68,30 +68,30 @@ class Linkage(Attack):
         yield from self._attributes(release, people)
 
     def _identity(self, release: AttackedRelease, people: list[Size], rows: list[Size]) -> Exposure:
-        k, everybody = release.request.k, sum(one.members for one in people)
-        linked = [one for one in people if one.size]
-        unique, few = [one for one in linked if one.size == 1], [one for one in linked if one.size < k]
+        k, everybody = release.request.k, sum(size.members for size in people)
+        linked = [size for size in people if size.size]
+        unique, below_k = [size for size in linked if size.size == 1], [size for size in linked if size.size < k]
         figures: dict[str, Figure] = {
             "matched": _members(linked),
             "unique": _members(unique),
-            "below_k": _members(few),
-            "one_to_one": sum(one.one_to_one for one in people),
-            "expected_right": sum((Fraction(one.members, one.size) for one in linked), Fraction(0)),
+            "below_k": _members(below_k),
+            "one_to_one": sum(size.one_to_one for size in people),
+            "expected_right": sum((Fraction(size.members, size.size) for size in linked), Fraction(0)),
             "rows_matched": _members(rows),
-            "rows_of_one_person": _members([one for one in rows if one.size == 1]),
-            "rows_below_k": _members([one for one in rows if one.size < k]),
+            "rows_of_one_person": _members([size for size in rows if size.size == 1]),
+            "rows_below_k": _members([size for size in rows if size.size < k]),
         }
         if release.request.key is not None:
-            confirmed = sum(one.confirmed for one in unique)
+            confirmed = sum(size.confirmed for size in unique)
             figures |= {
-                "in_release": sum(one.known for one in people),
-                "confirmed": sum(one.confirmed for one in linked),
+                "in_release": sum(size.known for size in people),
+                "confirmed": sum(size.confirmed for size in linked),
                 "confirmed_unique": confirmed,
-                "confirmed_below_k": sum(one.confirmed for one in few),
+                "confirmed_below_k": sum(size.confirmed for size in below_k),
                 "wrong_unique": _members(unique) - confirmed,
-                "expected_right": sum((Fraction(one.confirmed, one.size) for one in linked), Fraction(0)),
+                "expected_right": sum((Fraction(size.confirmed, size.size) for size in linked), Fraction(0)),
             }
-        smallest = min((one.size for one in linked), default=None)
+        smallest = min((size.size for size in linked), default=None)
         return self.exposure(
             exposed=_members(unique),
             of=everybody,
@@ -107,7 +107,7 @@ class Linkage(Attack):
     def _attributes(self, release: AttackedRelease, people: list[Size]) -> Iterator[Exposure]:
         everybody = _members(people)
         for position, attribute in enumerate(release.roles.sensitive):
-            same = [(one.size, one.same[position]) for one in people if one.size]
+            same = [(size.size, size.same[position]) for size in people if size.size]
             exposed, beyond = sum(n for _, n in same), sum(n for size, n in same if size > 1)
             sentence = f"No one's candidates all have the same {attribute.label}."
             if exposed:
@@ -147,31 +147,31 @@ class AttributeLinkage(Linkage):
 
 
 def _members(sizes: list[Size]) -> int:
-    return sum(one.members for one in sizes)
+    return sum(size.members for size in sizes)
 
 
 def _identity_sentence(release: AttackedRelease, everybody: int, figures: dict[str, Figure]) -> str:
     if not figures["matched"]:
         return f"None of {some(everybody, 'people')} matches a row of the release."
-    matched, unique, few = (int(figures[name] or 0) for name in ("matched", "unique", "below_k"))
-    said = (
+    matched, unique, below_k = (int(figures[name] or 0) for name in ("matched", "unique", "below_k"))
+    sentence = (
         f"{of_all(matched, everybody, 'people', ('matches', 'match'))} rows of the release: {unique:,} a single "
-        f"row, {few:,} fewer than {release.request.k} rows."
+        f"row, {below_k:,} fewer than {release.request.k} rows."
     )
     if "confirmed_unique" in figures:
         return (
-            f"{said} The key confirms {figures['confirmed_unique']:,} of the former and "
+            f"{sentence} The key confirms {figures['confirmed_unique']:,} of the former and "
             f"{figures['confirmed_below_k']:,} of the latter."
         )
     expected = figures["expected_right"]
-    return f"{said} If all of them are in the release, about {figure(Fraction(expected or 0))} guesses are right."
+    return f"{sentence} If all of them are in the release, about {figure(Fraction(expected or 0))} guesses are right."
 
 
 def _sizes(release: AttackedRelease, identified: Relation) -> tuple[list[Size], list[Size]]:
     """People by their number of candidates, and rows by the number of people they fit."""
     pairs = release.request.match or tuple((name, name) for name in release.given.quasi_identifiers)
     matches, values = as_parameters(find_matches(release, identified, pairs, about("match")))
-    found = release.ask(
+    rows = release.ask(
         "attack_linkage",
         "link people with rows",
         values,
@@ -181,9 +181,9 @@ def _sizes(release: AttackedRelease, identified: Relation) -> tuple[list[Size], 
         sensitives=release.roles.sensitive,
     )
     sides: dict[str, list[Size]] = {"people": [], "rows": []}
-    for side, *numbers in found:
-        size, members, one_to_one, known, confirmed, *same = map(int, numbers)
-        sides[side].append(Size(size, members, one_to_one, known, confirmed, tuple(same)))
+    for side, *numbers in rows:
+        size, members, one_to_one, in_release, confirmed, *same = map(int, numbers)
+        sides[side].append(Size(size, members, one_to_one, in_release, confirmed, tuple(same)))
     return sides["people"], sides["rows"]
 
 

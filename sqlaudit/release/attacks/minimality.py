@@ -62,15 +62,15 @@ def rule_of(requirements: Sequence[Requirement]) -> Rule:
         >>> rule.holds((2,)), rule.holds((1, 1)), rule.decided(1, (3, 2)), rule.decided(4, (3, 2))
         (False, True, False, True)
     """
-    models = [REGISTRY[one.model](one.parameters, Context(None, 0)) for one in requirements]
+    models = [REGISTRY[requirement.model](requirement.parameters, Context(None, 0)) for requirement in requirements]
 
     def holds(counts: Counts) -> bool:
         by_value = dict(enumerate(counts))
         return all(model.holds(by_value) for model in models)
 
     def decided(size: int, counts: Counts) -> bool | None:
-        found = [model.decided(size, counts) for model in models]
-        return False if False in found else None if None in found else True
+        decisions = [model.decided(size, counts) for model in models]
+        return False if False in decisions else None if None in decisions else True
 
     return Rule(holds, decided)
 
@@ -185,12 +185,12 @@ class Split:
     def _joint(self, block: int, count: int) -> Fraction:
         rest = list(self._open)
         rest.remove(block)
-        place = self.counts.index(count)
-        found = 0
+        index = self.counts.index(count)
+        arrangements = 0
         for filled, ways, left in self._fillings(block, self.counts):
-            if filled[place]:
-                found += filled[place] * ways * self._ways(tuple(rest), left)
-        return Fraction(found, _worlds(self.counts) * block)
+            if filled[index]:
+                arrangements += filled[index] * ways * self._ways(tuple(rest), left)
+        return Fraction(arrangements, _worlds(self.counts) * block)
 
     def _ways(self, blocks: Counts, counts: Counts) -> int:
         """How many arrangements of the values make all these blocks safe; the rest of the people take what is left."""
@@ -240,17 +240,17 @@ def posteriors(splits: Sequence[tuple[Split, int]]) -> tuple[float, list[tuple[S
     """
     logs = [_log(split.all_safe) for split, _ in splits]
     times_logs = [times * log for log, (_, times) in zip(logs, splits, strict=True)]
-    whole = math.fsum(times_logs)
-    if not whole:
+    log_all_safe = math.fsum(times_logs)
+    if not log_all_safe:
         return 0.0, []
     before = [0.0, *itertools.accumulate(times_logs)]
     after = [0.0, *itertools.accumulate(times_logs[::-1])]
-    found = []
-    for place, (split, times) in enumerate(splits):
-        own = (times - 1) * logs[place] if times > 1 else 0.0
-        others = before[place] + after[len(splits) - 1 - place] + own
-        found.append((split, list(_of_class(split, times, others))))
-    return -math.expm1(whole), found
+    learned = []
+    for index, (split, times) in enumerate(splits):
+        log_own_kind = (times - 1) * logs[index] if times > 1 else 0.0
+        others = before[index] + after[len(splits) - 1 - index] + log_own_kind
+        learned.append((split, list(_of_class(split, times, others))))
+    return -math.expm1(log_all_safe), learned
 
 
 def _log(share: Fraction) -> float:
@@ -310,7 +310,11 @@ class Minimality(Attack):
             return f"It needs one sensitive attribute, one row per person, and {spelled('nulls', 'equal')}."
         if release.workbench is None:
             return "It needs a DuckDB workbench for hierarchies."
-        unknown = [one.text or one.model for one in published.requirements if not REGISTRY[one.model].by_counts]
+        unknown = [
+            requirement.text or requirement.model
+            for requirement in published.requirements
+            if not REGISTRY[requirement.model].by_counts
+        ]
         if unknown:
             return f"It supports k, l, alpha, entropy_l and recursive_l, not {unknown[0]}."
         return ""
@@ -355,12 +359,12 @@ def _sentence(release: AttackedRelease, label: str, best: Mapping[str, Figure]) 
     if _gain(best) <= 0:
         return f"The rejected finer nodes reveal nothing about {label}."
     prior, posterior = float(best["prior"] or 0), float(best["posterior"] or 0)
-    said = (
+    sentence = (
         f"The coarsening of {best['column']} raises the chance of a value of {label} from {chance(prior)} to "
         f"{chance(posterior)} for at least one person"
     )
     exposed = int(best["newly_certain"] or 0)
-    return f"{said} and makes {of_all(exposed, release.rows, 'people')} certain." if exposed else f"{said}."
+    return f"{sentence} and makes {of_all(exposed, release.rows, 'people')} certain." if exposed else f"{sentence}."
 
 
 def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
@@ -388,10 +392,10 @@ def _step(release: AttackedRelease, columns: Sequence[Labelled], finer: int, rul
         return step | {"chance_unsafe": 1, "newly_certain": 0, "newly_nearly_sure": 0, "highest": highest}
     try:
         budget = Budget()
-        found = posteriors([(Split(blocks, counts, rule, budget), classes) for blocks, counts, classes in kinds])
+        learned = posteriors([(Split(blocks, counts, rule, budget), classes) for blocks, counts, classes in kinds])
     except TooLarge:
         return step
-    return step | _learned(*found, float(release.request.sure))
+    return step | _learned(*learned, float(release.request.sure))
 
 
 def _learned(
@@ -399,10 +403,13 @@ def _learned(
 ) -> dict[str, Figure]:
     blocks: list[Posterior] = []  # the most likely value of a block's people before and after
     for _, learned in kinds:
-        for size in dict.fromkeys(one.block for one in learned):
-            values = [one for one in learned if one.block == size]
-            most, prior = max(values, key=lambda one: one.posterior), max(one.prior for one in values)
-            blocks.append(replace(most, prior=prior, certain=any(one.certain for one in values)))
+        for size in dict.fromkeys(posterior.block for posterior in learned):
+            values = [posterior for posterior in learned if posterior.block == size]
+            most, prior = (
+                max(values, key=lambda posterior: posterior.posterior),
+                max(posterior.prior for posterior in values),
+            )
+            blocks.append(replace(most, prior=prior, certain=any(posterior.certain for posterior in values)))
     best = max(blocks, key=lambda block: block.posterior - float(block.prior), default=None)
     return {
         "chance_unsafe": chance_unsafe,
@@ -423,13 +430,13 @@ def _kinds(
         CannotTry: the people are not those of the release.
     """
     parameters: list[Any] = []
-    listed = []
+    column_parameters = []
     for position, column in enumerate(columns):
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)]
         fine = column.level - (position == finer)
         # the labels at a level, one a value, in the spelling of statements
         parameters += [[labels[level] for labels in column.values] for level in (0, column.level, fine)]
-        listed.append(
+        column_parameters.append(
             {
                 "name": f"q{position + 1}",
                 "labels": places,
@@ -444,7 +451,7 @@ def _kinds(
         f"without the level of {columns[finer].mine.label}",
         parameters,
         identified=release.identified,
-        columns=listed,
+        columns=column_parameters,
         finer=f"q{finer + 1}",
         sensitive=release.roles.sensitive[0],
     )
@@ -477,7 +484,7 @@ def _columns(release: AttackedRelease, published: KnownSearch) -> list[Labelled]
     node = published.node
     if node is not None and len(node) != len(labels):
         raise UsageError(f"{spelled('node')} has {len(node)} levels, but there are {len(labels)} quasi-identifiers.")
-    found = []
+    columns = []
     for position, role in enumerate(release.roles.quasi_identifiers):
         hierarchy = release.request.hierarchies.get(role.label) or plain(role.label)
         name = people.get(role.label, role.label)
@@ -486,8 +493,8 @@ def _columns(release: AttackedRelease, published: KnownSearch) -> list[Labelled]
             raise UsageError(f"{about('match')}: {name} has floats, which have no exact spelling. Round them.")
         values = _values(release, release.identified, theirs, hierarchy, position)
         level = _level(release, role, hierarchy, values, None if node is None else node[position])
-        found.append(Labelled(role, theirs, values, level))
-    return found
+        columns.append(Labelled(role, theirs, values, level))
+    return columns
 
 
 def _values(
@@ -497,10 +504,10 @@ def _values(
     workbench = release.workbench
     assert isinstance(workbench, Engine)
     name = f"sqlaudit_attack_labels_{position}"
-    made = dictionary(release.engine, workbench, people, column, hierarchy, name)
+    labels = dictionary(release.engine, workbench, people, column, hierarchy, name)
     levels = list(range(1, hierarchy.height + 1))
     rows = workbench.run(
-        render("release/attacks/attack_labels.sql", workbench.dialect, source=made.relation, levels=levels)
+        render("release/attacks/attack_labels.sql", workbench.dialect, source=labels.relation, levels=levels)
     )
     workbench.drop(name)
     if len(rows) > MAX_VALUES:
@@ -509,7 +516,11 @@ def _values(
 
 
 def _level(
-    release: AttackedRelease, role: Resolved, hierarchy: Hierarchy, values: Sequence[tuple[str, ...]], given: int | None
+    release: AttackedRelease,
+    role: Resolved,
+    hierarchy: Hierarchy,
+    values: Sequence[tuple[str, ...]],
+    stated: int | None,
 ) -> int:
     """The lowest level that has every cell of the release, or the one that is given."""
     rows = release.ask(
@@ -522,9 +533,9 @@ def _level(
         limit=MAX_VALUES,
     )
     cells = {str(row[0]) for row in rows}
-    levels = range(hierarchy.height + 1) if given is None else [given]
+    levels = range(hierarchy.height + 1) if stated is None else [stated]
     for level in levels:
         if 0 <= level <= hierarchy.height and cells <= {value[level] for value in values}:
             return level
-    where = "any level of its hierarchy" if given is None else f"level {given}"
+    where = "any level of its hierarchy" if stated is None else f"level {stated}"
     raise UsageError(f"{role.label}: some cells of the release are not labels of the people's values at {where}.")

@@ -95,14 +95,14 @@ class Paired:
         """The variance of the alike pairs under a random order."""
         mean, n = self.expected_alike, self.positions
         all_paths = n * math.comb(n - 1, 2) if n > 2 else 0
-        apart = math.comb(math.comb(n, 2), 2) - all_paths
+        pairs_of_disjoint_pairs = math.comb(math.comb(n, 2), 2) - all_paths
         square = mean
         if all_paths:
             square += Fraction(2 * self.my_paths * self.their_paths, all_paths)
-        if apart:
+        if pairs_of_disjoint_pairs:
             mine = math.comb(self.my_pairs, 2) - self.my_paths
             theirs = math.comb(self.their_pairs, 2) - self.their_paths
-            square += Fraction(2 * mine * theirs, apart)
+            square += Fraction(2 * mine * theirs, pairs_of_disjoint_pairs)
         return square - mean * mean
 
     def bound_agree(self) -> float:
@@ -142,27 +142,27 @@ def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
     cells = left * width
     seen_agree, seen_alike = _agree(fits, left, right[None])[0], _alike(cells, right[None], fits.size)[0]
     generator = np.random.default_rng(seed)
-    agree = alike = 1
+    at_least_agree = at_least_alike = 1
     at_once = max(1, _AT_ONCE // len(right))
     for done in range(0, SHUFFLES, at_once):
         orders = np.array([generator.permutation(right) for _ in range(min(at_once, SHUFFLES - done))])
-        agree += int((_agree(fits, left, orders) >= seen_agree).sum())
-        alike += int((_alike(cells, orders, fits.size) >= seen_alike).sum())
-    return agree / (SHUFFLES + 1), alike / (SHUFFLES + 1)
+        at_least_agree += int((_agree(fits, left, orders) >= seen_agree).sum())
+        at_least_alike += int((_alike(cells, orders, fits.size) >= seen_alike).sum())
+    return at_least_agree / (SHUFFLES + 1), at_least_alike / (SHUFFLES + 1)
 
 
 def _agree(fits: NDArray[np.bool_], left: NDArray[Any], orders: NDArray[Any]) -> NDArray[Any]:
     """Positions that agree, of each order."""
-    found: NDArray[Any] = fits[left, orders].sum(axis=1)
-    return found
+    agreeing: NDArray[Any] = fits[left, orders].sum(axis=1)
+    return agreeing
 
 
 def _alike(cells: NDArray[Any], orders: NDArray[Any], size: int) -> NDArray[Any]:
     """Pairs of positions that are alike on both sides, of each order: Σ n² over the cells of both columns, less Σ n."""
     numbered = cells + orders + np.arange(len(orders))[:, None] * size
     if size <= 4 * orders.shape[1]:
-        counted = np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size)
-        squares: NDArray[Any] = (counted**2).sum(axis=1)
+        occurrences = np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size)
+        squares: NDArray[Any] = (occurrences**2).sum(axis=1)
     else:
         values, counts = np.unique(numbered, return_counts=True)
         squares = np.bincount(values // size, weights=counts.astype(float) ** 2).astype(np.int64)
@@ -217,35 +217,35 @@ class UnsortedMatching(Attack):
         tests = [_test(release, other, match, position) for match in matches]
         readable = [match for match, test in zip(matches, tests, strict=True) if test.paired.possible]
         merged = _merged(release, other, matches, readable, position)
-        beside = _beside(release, other, readable, position) if readable else Fraction(0)
-        yield self._exposure(release, tests, merged, beside)
+        fitting_beside = _beside(release, other, readable, position) if readable else Fraction(0)
+        yield self._exposure(release, tests, merged, fitting_beside)
 
     def _exposure(
-        self, release: AttackedRelease, tests: list[ColumnTest], merged: Mapping[str, int], beside: Fraction
+        self, release: AttackedRelease, tests: list[ColumnTest], merged: Mapping[str, int], fitting_beside: Fraction
     ) -> Exposure:
         telling = [test for test in tests if test.paired.telling]
-        chances = [one for test in telling for one in (test.agree, test.alike)]
+        chances = [probability for test in telling for probability in (test.agree, test.alike)]
         p = min(1.0, len(chances) * min(chances)) if chances else 1.0
         positions, restored = merged["positions"], merged["restored"]
         fitting = Fraction(merged["fitting"], positions) if positions else Fraction(0)
-        alike = p <= LEVEL and (fitting > beside or fitting == 1)
+        restores = p <= LEVEL and (fitting > fitting_beside or fitting == 1)
         note = ""
         if not telling:
             note = "No column has two values on both sides, so an order cannot be distinguished from chance."
         elif positions < release.rows:
             note = f"{some(release.rows - positions, 'rows')} of the release have no partner."
         return self.exposure(
-            exposed=restored if alike else 0,
+            exposed=restored if restores else 0,
             of=positions,
             unit="rows",
             probability=None,
-            sentence=_sentence(release, tests, merged, beside, p, alike=alike),
+            sentence=_sentence(release, tests, merged, fitting_beside, p, restores=restores),
             figures={
                 "positions": positions,
                 "chance": p,
                 "better_than_chance": p <= LEVEL,
                 "rows_fitting": merged["fitting"],
-                "rows_fitting_beside": beside,
+                "rows_fitting_beside": fitting_beside,
                 "cells_finer_in_other": merged["cells"],
                 "rows_finer_in_other": restored,
                 "below_k_before": merged["below_before"],
@@ -272,27 +272,31 @@ def _position(release: AttackedRelease, other: Relation) -> Sequence[Raw | str]:
     """
     if release.request.position is None:
         return ["", ""]
-    found, numbers = numbered(release, other, release.request.position, "position", "positions")
+    columns, numbers = numbered(release, other, release.request.position, "position", "positions")
     if repeated := sum(numbers):
         raise UsageError(
             f"{spelled('position')} must number the rows, but {some(repeated, 'rows')} repeat another row's number."
         )
-    return found
+    return columns
 
 
 def _test(release: AttackedRelease, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
     """The counts of one column, and how likely they are by chance."""
-    given: dict[str, Any] = {"other": other, "position": position}
-    (listed,), parameters = as_parameters([match], directions=True)
-    row = release.ask("attack_positions", f"positions of {match.label}", parameters, match=listed, **given)[0]
+    tables: dict[str, Any] = {"other": other, "position": position}
+    (match_parameters,), parameters = as_parameters([match], directions=True)
+    row = release.ask("attack_positions", f"positions of {match.label}", parameters, match=match_parameters, **tables)[
+        0
+    ]
     numbers = [int(number) for number in row]
     paired = Paired(*numbers[:6], *(number // 2 for number in numbers[6:]))
     if not paired.telling:
         return ColumnTest(match.label, paired, 1.0, 1.0)
     if paired.positions > MAX_SHUFFLED:
         return ColumnTest(match.label, paired, paired.bound_agree(), paired.bound_alike())
-    (listed,), parameters = as_parameters([match])
-    codes = release.ask("attack_position_codes", f"orders of {match.label}", parameters, match=listed, **given)
+    (match_parameters,), parameters = as_parameters([match])
+    codes = release.ask(
+        "attack_position_codes", f"orders of {match.label}", parameters, match=match_parameters, **tables
+    )
     return ColumnTest(match.label, paired, *shuffled(codes, release.request.seed))
 
 
@@ -307,22 +311,30 @@ def _merged(
 
     A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
     """
-    listed, parameters = as_parameters(matches, directions=True)
+    match_parameters, parameters = as_parameters(matches, directions=True)
     shared = [match.label for match in matches]
-    own = dict(zip(release.given.quasi_identifiers, release.roles.quasi_identifiers, strict=True))
+    columns_by_name = dict(zip(release.given.quasi_identifiers, release.roles.quasi_identifiers, strict=True))
     theirs = [resolve(name, other, release.engine.dialect, about("other_qi")) for name in release.request.other_qi]
     rows = release.ask(
         "attack_merged",
         "both releases by position",
         parameters,
         other=other,
-        matches=listed,
+        matches=match_parameters,
         position=position,
         k=release.request.k,
-        readable=[one for one, match in zip(listed, matches, strict=True) if match in readable],
-        known=[one["name"] for one, label in zip(listed, shared, strict=True) if label in own],
-        mine_only=[one for name, one in own.items() if name not in shared],
-        theirs_only=[one for one in theirs if one.label not in shared],
+        readable=[
+            parameters_of_match
+            for parameters_of_match, match in zip(match_parameters, matches, strict=True)
+            if match in readable
+        ],
+        known=[
+            parameters_of_match["name"]
+            for parameters_of_match, label in zip(match_parameters, shared, strict=True)
+            if label in columns_by_name
+        ],
+        mine_only=[column for name, column in columns_by_name.items() if name not in shared],
+        theirs_only=[column for column in theirs if column.label not in shared],
     )
     names = ("positions", "fitting", "restored", "cells", "below_before", "below_after")
     return dict(zip(names, map(int, rows[0]), strict=True))
@@ -332,10 +344,10 @@ def _beside(
     release: AttackedRelease, other: Relation, matches: Sequence[Match], position: Sequence[Raw | str]
 ) -> Fraction:
     """The share of rows that fit the next partner, or the last one, whichever is larger."""
-    listed, parameters = as_parameters(matches)
-    given = {"other": other, "matches": listed, "position": position}
-    found = release.ask("attack_neighbours", "rows beside each other", parameters, **given)
-    return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in found if pairs), default=Fraction(0))
+    match_parameters, parameters = as_parameters(matches)
+    tables = {"other": other, "matches": match_parameters, "position": position}
+    rows = release.ask("attack_neighbours", "rows beside each other", parameters, **tables)
+    return max((Fraction(int(fitting), int(pairs)) for pairs, fitting in rows if pairs), default=Fraction(0))
 
 
 def _step(test: ColumnTest) -> dict[str, Figure]:
@@ -356,10 +368,10 @@ def _sentence(
     release: AttackedRelease,
     tests: list[ColumnTest],
     merged: Mapping[str, int],
-    beside: Fraction,
+    fitting_beside: Fraction,
     p: float,
     *,
-    alike: bool,
+    restores: bool,
 ) -> str:
     positions = merged["positions"]
     if not positions:
@@ -371,15 +383,15 @@ def _sentence(
             f"({often} random orders match as well)."
         )
     best = min(tests, key=lambda test: min(test.agree, test.alike))
-    said = (
+    sentence = (
         f"Rows in the same position of both releases agree far more often than by chance, above all in {best.label} "
         f"({often} random orders match as well). {of_all(merged['fitting'], positions, 'rows')} match, compared with "
-        f"{chance(float(beside))} of neighboring rows."
+        f"{chance(float(fitting_beside))} of neighboring rows."
     )
-    if not alike:
-        return f"{said} The releases may only have been sorted the same way."
+    if not restores:
+        return f"{sentence} The releases may only have been sorted the same way."
     return (
-        f"{said} If the order is the same, it restores {some(merged['cells'], 'cells')} in "
+        f"{sentence} If the order is the same, it restores {some(merged['cells'], 'cells')} in "
         f"{some(merged['restored'], 'rows')} and leaves {some(merged['below_after'], 'rows')} in classes smaller than "
         f"{release.request.k} ({merged['below_before']:,} before). Publish releases in random order."
     )
@@ -418,18 +430,18 @@ class ComplementaryReleases(Attack):
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
         """The joined classes that are smaller than k."""
         assert release.other is not None
-        found = dict(zip((*_CLASSES, *_NEWLY), _joined(release, release.other), strict=True))
-        at_least = found["newly_at_least"] or 0
-        smallest = found["smallest"]
+        figures = dict(zip((*_CLASSES, *_NEWLY), _joined(release, release.other), strict=True))
+        at_least = figures["newly_at_least"] or 0
+        smallest = figures["smallest"]
         yield self.exposure(
             exposed=at_least,
             of=release.rows,
             unit="rows",
             probability=None,
             highest=Fraction(1, smallest) if smallest else None,
-            sentence=_complementary_sentence(release, found),
-            figures=found,
-            at_most=found["newly_at_most"] or 0,
+            sentence=_complementary_sentence(release, figures),
+            figures=figures,
+            at_most=figures["newly_at_most"] or 0,
             note="Both releases are assumed to contain the same people, one row each. Only people in classes that fall "
             f"below {release.request.k} by the combination are counted: not those in classes that are smaller in one "
             "release, nor those with a single sensitive value left.",
@@ -442,16 +454,18 @@ def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
     other_qi = release.request.other_qi or tuple(name for name in in_both if name in own_qi)
     common = [(name, name) for name in own_qi if name in other_qi]
     shared = [(name, name) for name in in_both if name in release.given.sensitive and name not in other_qi]
-    listed, parameters = as_parameters(find_matches(release, other, common, about("other_qi"), both_ways=True))
+    match_parameters, parameters = as_parameters(
+        find_matches(release, other, common, about("other_qi"), both_ways=True)
+    )
     equal, _ = as_parameters(find_matches(release, other, shared, about("sensitive"), reading=False))
-    mine = [one for one in release.roles.quasi_identifiers if (one.label, one.label) not in common]
+    mine = [column for column in release.roles.quasi_identifiers if (column.label, column.label) not in common]
     theirs = [name for name in other_qi if (name, name) not in common]
     row = release.ask(
         "attack_complementary",
         "join two releases",
         parameters,
         other=other,
-        matches=listed,
+        matches=match_parameters,
         shared=[{**column, "name": f"s{position}"} for position, column in enumerate(equal, 1)],
         mine=mine,
         theirs=[resolve(name, other, release.engine.dialect, about("other_qi")) for name in theirs],
@@ -460,17 +474,17 @@ def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
     return [None if number is None else int(number) for number in row]
 
 
-def _complementary_sentence(release: AttackedRelease, found: dict[str, int | None]) -> str:
-    k, classes = release.request.k, found["joined_classes"] or 0
+def _complementary_sentence(release: AttackedRelease, figures: dict[str, int | None]) -> str:
+    k, classes = release.request.k, figures["joined_classes"] or 0
     if not classes:
         return "No class of one release matches a class of the other."
-    fresh, revealed = found["newly_below_k"] or 0, found["newly_revealed"] or 0
+    fresh, revealed = figures["newly_below_k"] or 0, figures["newly_revealed"] or 0
     if not fresh and not revealed:
         return f"Combined, the releases have {some(classes, 'classes')}, none of them newly smaller than {k}."
-    least, most = found["newly_at_least"] or 0, found["newly_at_most"] or 0
+    least, most = figures["newly_at_least"] or 0, figures["newly_at_most"] or 0
     hold = "is" if fresh == 1 else "are"
-    said = (
+    sentence = (
         f"Combined, the releases have {some(classes, 'classes')}; {fresh:,} of them {hold} newly smaller than {k} "
         f"({least:,} to {most:,} people)."
     )
-    return f"{said} In {some(revealed, 'classes')}, only the combination leaves a single sensitive value."
+    return f"{sentence} In {some(revealed, 'classes')}, only the combination leaves a single sensitive value."

@@ -15,19 +15,10 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
-from sqlaudit.classes.attribute_inputs import inputs_of, refuse_unclear
+from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import load_inputs, read_inputs
-from sqlaudit.classes.opening import (
-    frame_of,
-    key_labels,
-    load_columns,
-    refuse_merged,
-    resolve_roles,
-    sensitive_table,
-    values_of,
-)
+from sqlaudit.classes.opening import key_labels, open_table, sensitive_table
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -123,15 +114,21 @@ def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
     Raises:
         UsageError: there is no such attack; the sentence names the closest.
     """
-    known: dict[str, type[Attack]] = {}
+    attacks_by_name: dict[str, type[Attack]] = {}
     for kind in ATTACKS:
-        known |= {one.name: one for one in (kind, _PARTS.get(kind, kind))}
-    wanted = [name.strip().replace("-", "_") for name in names]
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"There is no attack {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
-    contained = {part.name for whole, part in _PARTS.items() if not wanted or whole.name in wanted}
-    return tuple(kind for name, kind in known.items() if (name in wanted or not wanted) and name not in contained)
+        attacks_by_name |= {attack.name: attack for attack in (kind, _PARTS.get(kind, kind))}
+    wanted_names = [name.strip().replace("-", "_") for name in names]
+    for name in wanted_names:
+        if name not in attacks_by_name:
+            raise UsageError(
+                f"There is no attack {name!r}.{closest(name, attacks_by_name)} There are: {', '.join(attacks_by_name)}."
+            )
+    contained = {part.name for attack, part in _PARTS.items() if not wanted_names or attack.name in wanted_names}
+    return tuple(
+        kind
+        for name, kind in attacks_by_name.items()
+        if (name in wanted_names or not wanted_names) and name not in contained
+    )
 
 
 def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:
@@ -140,12 +137,10 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
     Raises:
         UsageError: a column that is not there.
     """
-    relation = engine.open(target)
-    resolved = resolve_roles(roles, relation, engine)
+    table = open_table(engine, target, roles)
     statements = []
-    for attribute in resolved.sensitive or (None,):
-        builder = HistogramBuilder(engine, frame_of(relation, resolved, attribute, roles), roles.nulls)
-        statements += builder.plan(attribute.sql if attribute else None)
+    for attribute in table.roles.sensitive or (None,):
+        statements += table.histogram_builder(attribute).plan(attribute.sql if attribute else None)
     return statements
 
 
@@ -154,33 +149,31 @@ def _open_release(
 ) -> tuple[AttackedRelease, Sequence[tuple[int, int]]]:
     """The release, and (size, classes) of the release."""
     roles.require_quasi_identifiers()
-    relation = engine.open(target)
-    resolved = resolve_roles(roles, relation, engine)
-    inputs = read_inputs(request.inputs)
-    refuse_unclear(inputs, [attribute.label for attribute in resolved.sensitive])
+    table = open_table(engine, target, roles, request.inputs)
     identified = _copied(engine, request.identified, "sqlaudit_identified")
     other = _copied(engine, request.other, "sqlaudit_other")
-    copied, where = load_columns(engine, relation, resolved)
-    refuse_merged(engine, values_of(copied, where, engine.dialect), roles.values)
-    builder = HistogramBuilder(engine, frame_of(copied, where, None, roles), roles.nulls)
+    table = table.copied()
+    table.refuse_spelling_conflicts()
+    builder = table.histogram_builder()
     sensitive_table(builder, None)  # refuses rows without an entity
     sizes = builder.build(None, None).figures((), (), ())
-    found = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
+    sizes_and_classes = tuple(sorted((int(row["size"]), int(row["classes"])) for row in sizes))
     if not rows_meant:
-        refuse_joined(engine, target, relation, resolved, roles, ClassSizes(found))
+        refuse_joined(engine, target, table.published, table.published_roles, roles, ClassSizes(sizes_and_classes))
     attributes = []
-    for part, attribute in enumerate(where.sensitive, 1):
-        frame = frame_of(copied, where, attribute, roles)
-        builder = HistogramBuilder(engine, frame, roles.nulls, part)
-        table, _ = sensitive_table(builder, attribute)
-        if table is None:
+    for position, attribute in enumerate(table.roles.sensitive, 1):
+        builder = table.histogram_builder(attribute, position)
+        values, _ = sensitive_table(builder, attribute)
+        if values is None:
             raise AssertionError("a sensitive attribute has a table")
-        histogram, given = builder.build(attribute.sql, table), inputs_of(inputs, attribute.label, table, roles.values)
-        labels = key_labels(where, attribute, frame)
-        attributes.append(AttackedAttribute(attribute, table, histogram, builder, given, labels))
+        histogram = builder.build(attribute.sql, values)
+        inputs = inputs_of(table.inputs, attribute.label, values, roles.values)
+        labels = key_labels(table.roles, attribute, builder.frame)
+        attributes.append(AttackedAttribute(attribute, values, histogram, builder, inputs, labels))
     rows = sum(int(row["table_rows"]) for row in sizes)
-    held = (identified, other, workbench)
-    return AttackedRelease(engine, relation, resolved, roles, request, attributes, rows, *held), found
+    published = (table.published, table.published_roles)
+    release = AttackedRelease(engine, *published, roles, request, attributes, rows, identified, other, workbench)
+    return release, sizes_and_classes
 
 
 def _copied(engine: Engine, target: Target | None, name: str) -> Relation | None:
@@ -239,19 +232,19 @@ def attack(given: Given) -> AttackResult:
     """
     options = made(ReadOptions, given.read, "read")
     roles = roles_from(vars(given))
-    asked = requirements(given.require)
-    said = {
+    required = requirements(given.require)
+    values = {
         **vars(given),
         "identified": _table(given.identified, options, "the identified table"),
         "other_release": _table(given.other_release, options, "the other release"),
         "categories": inputs_from(given.categories),
         "hierarchies": hierarchies_from(given.hierarchies, roles),
     }
-    if given.node is not None and not asked:
+    if given.node is not None and not required:
         raise UsageError(f"{spelled('node')} needs the requirement of the search: name it with {spelled('require')}.")
     node = None if given.node is None else tuple(WHOLE.read("node", level) for level in given.node)
-    published = KnownSearch(asked, node) if asked else None
-    request = request_from(AttackRequest, said, published=published)
+    published = KnownSearch(required, node) if required else None
+    request = request_from(AttackRequest, values, published=published)
     chosen = target_of(given)
     with opened(given.db, given.limits, chosen, *request.targets) as engine:
         return attacked(engine, chosen, roles, request)
@@ -272,17 +265,19 @@ def inputs_from(categories: Mapping[str, Any] | str | Path | None) -> Mapping[st
     return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
 
 
-def hierarchies_from(given: Hierarchies | Mapping[str, Any] | str | Path | None, roles: Roles) -> Mapping[str, Any]:
+def hierarchies_from(
+    hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None, roles: Roles
+) -> Mapping[str, Any]:
     """The hierarchies of the quasi-identifiers, by column; without those that say nothing."""
-    if given is None:
+    if hierarchies is None:
         return {}
-    found = read_hierarchies(given).for_columns(roles.quasi_identifiers)
-    return {one.column: one for one in found}
+    found_hierarchies = read_hierarchies(hierarchies).for_columns(roles.quasi_identifiers)
+    return {hierarchy.column: hierarchy for hierarchy in found_hierarchies}
 
 
-def _table(given: Any, read: ReadOptions, label: str) -> Target | None:
-    if given is None or isinstance(given, Target):
-        return given
-    if isinstance(given, str) or hasattr(given, "__fspath__"):
-        return Target(relation=str(given), read=read)
-    return Target(frame=given, read=read, label=label)
+def _table(table: Any, read: ReadOptions, label: str) -> Target | None:
+    if table is None or isinstance(table, Target):
+        return table
+    if isinstance(table, str) or hasattr(table, "__fspath__"):
+        return Target(relation=str(table), read=read)
+    return Target(frame=table, read=read, label=label)

@@ -45,34 +45,34 @@ class Homogeneity(ClassAttack):
 
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
-        found = attribute.figures("attack_homogeneity", (DISTINCT, LARGEST), sure=release.request.sure, names=_NAMES)
-        pairs, top = int(found["pairs"]), max(attribute.table.totals, default=0)
+        figures = attribute.figures("attack_homogeneity", (DISTINCT, LARGEST), sure=release.request.sure, names=_NAMES)
+        pairs, top = int(figures["pairs"]), max(attribute.table.totals, default=0)
         alone = expression("below", fact=DISTINCT.name, limit=2)
         return self.exposure_of(
             release,
             attribute,
-            exposed=int(found["exposed"]),
-            of=int(found["members"]),
-            highest=found["highest"],
-            sentence=_homogeneity_sentence(release.unit, attribute.label, found),
+            exposed=int(figures["exposed"]),
+            of=int(figures["members"]),
+            highest=figures["highest"],
+            sentence=_homogeneity_sentence(release.unit, attribute.label, figures),
             figures={
-                "classes": int(found["exposed_classes"]),
-                "alone_in_class": int(found["alone"]),
-                "nearly_sure": int(found["nearly"]),
-                "right_guesses": Fraction(int(found["right_guesses"]), pairs) if pairs else None,
+                "classes": int(figures["exposed_classes"]),
+                "alone_in_class": int(figures["alone"]),
+                "nearly_sure": int(figures["nearly"]),
+                "right_guesses": Fraction(int(figures["right_guesses"]), pairs) if pairs else None,
                 "right_guesses_without_release": Fraction(top, pairs) if pairs else None,
             },
             examples=shown_classes(release, attribute, alone, (DISTINCT, FIRST)),
         )
 
 
-def _homogeneity_sentence(unit: str, label: str, found: dict[str, Any]) -> str:
-    exposed, members = int(found["exposed"]), int(found["members"])
+def _homogeneity_sentence(unit: str, label: str, figures: dict[str, Any]) -> str:
+    exposed, members = int(figures["exposed"]), int(figures["members"])
     if not exposed:
         return f"No class has a single value of {label}."
-    alone = f" ({found['alone']:,} unique)" if found["alone"] and exposed > 1 else ""
+    alone = f" ({figures['alone']:,} unique)" if figures["alone"] and exposed > 1 else ""
     return (
-        f"{of_all(exposed, members, unit, ('is', 'are'))} in {some(int(found['exposed_classes']), 'classes')} with a "
+        f"{of_all(exposed, members, unit, ('is', 'are'))} in {some(int(figures['exposed_classes']), 'classes')} with a "
         f"single value of {label}{alone}. Anyone known to be in such a class has that value."
     )
 
@@ -97,7 +97,7 @@ class Similarity(ClassAttack):
         if (
             missing
             or release.request.width is not None
-            or any("categories" in one.inputs for one in release.attributes)
+            or any("categories" in attribute.inputs for attribute in release.attributes)
         ):
             return missing
         return f"It needs categories of values ({spelled('categories')}) or a width for numbers ({spelled('width')})."
@@ -109,7 +109,7 @@ class Similarity(ClassAttack):
                 yield self.attack(release, attribute)
             if release.request.width is not None and attribute.table.ordered:
                 yield self._within(release, attribute, release.request.width)
-        if release.request.width is not None and not any(one.table.ordered for one in release.attributes):
+        if release.request.width is not None and not any(attribute.table.ordered for attribute in release.attributes):
             raise UsageError(f"{spelled('width')} applies to numbers and dates, but the sensitive columns are neither.")
 
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
@@ -117,27 +117,27 @@ class Similarity(ClassAttack):
         categories: Categories = attribute.inputs["categories"]
         shares = [Fact(f"category_{i}", "members", {"lanes": list(lanes)}) for i, lanes in enumerate(categories.lanes)]
         names = ["members", "exposed", "exposed_classes", "several_values", "highest"]
-        found = attribute.figures(
+        figures = attribute.figures(
             "attack_similarity",
             (DISTINCT, *shares),
             shares=[fact.name for fact in shares],
             names=[*names, *(fact.name for fact in shares)],
         )
-        exposed, members = int(found["exposed"]), int(found["members"])
-        several = int(found["several_values"])
+        exposed, members = int(figures["exposed"]), int(figures["members"])
+        several = int(figures["several_values"])
         both = zip(categories.names, shares, strict=True)
-        steps = tuple({"category": name, "exposed": int(found[fact.name])} for name, fact in both)
-        alike = " OR ".join(expression("all_members", fact=fact.name) for fact in shares) or expression("never")
+        steps = tuple({"category": name, "exposed": int(figures[fact.name])} for name, fact in both)
+        same_category = " OR ".join(expression("all_members", fact=fact.name) for fact in shares) or expression("never")
         return self.exposure_of(
             release,
             attribute,
             exposed=exposed,
             of=members,
-            highest=found["highest"],
+            highest=figures["highest"],
             sentence=_similarity_sentence(release.unit, attribute.label, "one category", exposed, several, members),
-            figures={"classes": int(found["exposed_classes"]), "in_classes_of_several_values": several},
+            figures={"classes": int(figures["exposed_classes"]), "in_classes_of_several_values": several},
             steps=steps,
-            examples=shown_classes(release, attribute, alike, (DISTINCT, FIRST, LAST, *shares)),
+            examples=shown_classes(release, attribute, same_category, (DISTINCT, FIRST, LAST, *shares)),
         )
 
     def _within(self, release: AttackedRelease, attribute: AttackedAttribute, width: Fraction) -> Exposure:
@@ -177,8 +177,8 @@ class Similarity(ClassAttack):
 def _apart(low: Any, high: Any) -> Fraction | float:
     """How far two values are apart: exactly for numbers, in days for dates and times."""
     if isinstance(low, datetime.datetime | datetime.date):
-        apart = high - low
-        return Fraction(apart // datetime.timedelta(microseconds=1), 86_400_000_000)
+        difference = high - low
+        return Fraction(difference // datetime.timedelta(microseconds=1), 86_400_000_000)
     if isinstance(low, bool) or not isinstance(low, int | float | Decimal | Fraction):
         return float("inf") if low != high else 0
     if isinstance(low, float) or isinstance(high, float):
@@ -215,10 +215,10 @@ class Skewness(ClassAttack):
             Fact(f"above_{times}", "members_gaining", {"numerator": times - 1, "denominator": 1}) for times in TIMES
         ]
         names = ["members", "highest", *(fact.name for fact in above)]
-        found = attribute.figures("attack_skewness", (lift, *above), above=[fact.name for fact in above], names=names)
-        members, exposed = int(found["members"]), int(found[above[0].name])
+        figures = attribute.figures("attack_skewness", (lift, *above), above=[fact.name for fact in above], names=names)
+        members, exposed = int(figures["members"]), int(figures[above[0].name])
         steps = tuple(
-            {"times": times, "exposed": int(found[fact.name])} for times, fact in zip(TIMES, above, strict=True)
+            {"times": times, "exposed": int(figures[fact.name])} for times, fact in zip(TIMES, above, strict=True)
         )
         return self.exposure_of(
             release,
@@ -226,16 +226,16 @@ class Skewness(ClassAttack):
             exposed=exposed,
             of=members,
             probability=None,
-            sentence=_skewness_sentence(release.unit, attribute.label, found, exposed, members),
-            figures={"largest_posterior_over_prior": found["highest"]},
+            sentence=_skewness_sentence(release.unit, attribute.label, figures, exposed, members),
+            figures={"largest_posterior_over_prior": figures["highest"]},
             steps=steps,
         )
 
 
-def _skewness_sentence(unit: str, label: str, found: dict[str, Any], exposed: int, members: int) -> str:
-    if found["highest"] is None:
+def _skewness_sentence(unit: str, label: str, figures: dict[str, Any], exposed: int, members: int) -> str:
+    if figures["highest"] is None:
         return f"No row has a value of {label}."
-    likely = f" (up to {_times(found['highest'])} times)" if exposed else ""
+    likely = f" (up to {_times(figures['highest'])} times)" if exposed else ""
     whom = of_all(exposed, members, unit) if exposed else "no one"
     return (
         f"For {whom}, the value of {label} is more than twice as likely in the class as in the whole release{likely}."
@@ -280,14 +280,19 @@ class BackgroundKnowledge(ClassAttack):
         """Members who are certain at every m, and what the worst common choice of values does."""
         most = max(attribute.table.distinct - 2, 0)  # with all values but one ruled out, that one is always certain
         pieces = min(release.request.pieces, most)
-        found = _instance(release, attribute, pieces)
+        figures = _instance(release, attribute, pieces)
         common = _demographic(attribute, pieces)
-        steps = tuple(_step(found, m, common) for m in range(pieces + 1))
+        steps = tuple(_step(figures, m, common) for m in range(pieces + 1))
         examples: tuple[Example, ...] = ()
         if release.request.show_values and common is not None:  # what does most harm when all are known to lack it
-            values, chosen = attribute.table.values, {one.lanes: one for one in reversed(common) if one.lanes}
+            values, chosen = (
+                attribute.table.values,
+                {choice.lanes: choice for choice in reversed(common) if choice.lanes},
+            )
             harmful = reversed(chosen.items())
-            examples = tuple(Example(None, one.certain, tuple(values[x] for x in lanes)) for lanes, one in harmful)
+            examples = tuple(
+                Example(None, choice.certain, tuple(values[x] for x in lanes)) for lanes, choice in harmful
+            )
         note = (
             "" if common is not None else "Values ruled out for everyone were not checked: too many different classes."
         )
@@ -298,10 +303,10 @@ class BackgroundKnowledge(ClassAttack):
         return self.exposure_of(
             release,
             attribute,
-            exposed=int(found[f"certain_{pieces}"]),
-            of=int(found["members"]),
-            highest=found[f"highest_{pieces}"],
-            sentence=_background_sentence(release.unit, attribute.label, steps, int(found["members"])),
+            exposed=int(figures[f"certain_{pieces}"]),
+            of=int(figures["members"]),
+            highest=figures[f"highest_{pieces}"],
+            sentence=_background_sentence(release.unit, attribute.label, steps, int(figures["members"])),
             figures={"ruled_out": pieces, "nearly_sure": steps[-1]["nearly_sure"]},
             steps=steps,
             examples=examples,
@@ -325,8 +330,8 @@ def _demographic(attribute: AttackedAttribute, pieces: int) -> list[Choice] | No
     """The worst choice of at most m values for m = 0 … pieces; None when there are too many kinds of classes."""
     if not attribute.table.distinct:
         return worst_choices((), pieces)
-    few = expression("below", fact=DISTINCT.name, limit=pieces + 2)
-    vectors = attribute.histogram.vectors((DISTINCT,), few, MAX_VECTORS + 1)
+    few_values = expression("below", fact=DISTINCT.name, limit=pieces + 2)
+    vectors = attribute.histogram.vectors((DISTINCT,), few_values, MAX_VECTORS + 1)
     if len(vectors) > MAX_VECTORS:
         return None
     return worst_choices(((counts, classes) for counts, classes, _ in vectors), pieces)
@@ -374,13 +379,13 @@ def _certain(out: tuple[int, ...], gains: Mapping[frozenset[int], Counter[int]])
     )
 
 
-def _step(found: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict[str, Figure]:
+def _step(figures: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict[str, Figure]:
     step: dict[str, Figure] = {
         "ruled_out": m,
-        "certain": int(found[f"certain_{m}"]),
-        "nearly_sure": int(found[f"nearly_{m}"]),
-        "highest": found[f"highest_{m}"],
-        "highest_of_the_rest": found[f"rest_{m}"],
+        "certain": int(figures[f"certain_{m}"]),
+        "nearly_sure": int(figures[f"nearly_{m}"]),
+        "highest": figures[f"highest_{m}"],
+        "highest_of_the_rest": figures[f"rest_{m}"],
     }
     if common is not None:
         step |= {"certain_if_ruled_out_for_all": common[m].certain, "proven": common[m].proven}
@@ -396,13 +401,13 @@ def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], 
     certain, before = int(last["certain"] or 0), int(steps[0]["certain"] or 0)
     best = "For the others, the best" if certain else "The best"
     others = "" if rest is None else f" {best} chance is {chance(float(rest))}."
-    said = (
+    sentence = (
         f"Ruling out {some(len(steps) - 1, 'values')} of {label} per person makes "
         f"{f'{of_all(certain, members, unit)} certain ({before:,} without)' if certain else 'no one certain'}.{others}"
     )
     common = last.get("certain_if_ruled_out_for_all")
     if common is None:
-        return said
+        return sentence
     least = "" if last["proven"] else "(or more than) "
     whom = f"up to {least}{common:,}" if common or least else "no one"
-    return f"{said} Ruling out the same values for everyone makes {whom} certain."
+    return f"{sentence} Ruling out the same values for everyone makes {whom} certain."

@@ -121,20 +121,25 @@ def read_columns(
     Raises:
         UsageError: a hierarchy that does not fit the values of the original.
     """
-    found = []
+    columns = []
     sides = zip(original.columns, release.columns, hierarchies, strict=True)
-    for place, (own, other, hierarchy) in enumerate(sides, 1):
+    for position, (original_column, released_column, hierarchy) in enumerate(sides, 1):
         words = dictionary(
-            bench.engine, bench.workbench, original.relation, own, hierarchy, f"{bench.prefix}values_{place}"
+            bench.engine,
+            bench.workbench,
+            original.relation,
+            original_column,
+            hierarchy,
+            f"{bench.prefix}values_{position}",
         )
-        bench.kept[f"values_{place}"] = words.relation
-        statement, name = cells_statement(bench, release, other), f"cells_{place}"
+        bench.kept[f"values_{position}"] = words.relation
+        statement, name = cells_statement(bench, release, released_column), f"cells_{position}"
         seen = bench.count(name + "_seen", statement, [("t", "VARCHAR"), ("n", "BIGINT")])
-        cells = bench.make(name, "compare/release_cell_codes", f"cells of {other.label}", seen=seen)
+        cells = bench.make(name, "compare/release_cell_codes", f"cells of {released_column.label}", seen=seen)
         bench.forget(name + "_seen")
         count = bench.number("compare/release_largest", "cells", source=cells, column="code") + 1
-        found.append(PairedColumn(hierarchy.column, place, own, other, words, cells, count))
-    return tuple(found)
+        columns.append(PairedColumn(hierarchy.column, position, original_column, released_column, words, cells, count))
+    return tuple(columns)
 
 
 def cells_statement(bench: Bench, side: Side, column: Resolved) -> Statement:
@@ -149,28 +154,39 @@ def read_sensitive(bench: Bench, original: Side, release: Side) -> tuple[PairedA
     Raises:
         UsageError: more values than are read.
     """
-    found = []
-    for place, (own, other) in enumerate(zip(original.sensitive, release.sensitive, strict=True), 1):
-        step, name = f"values of {own.label}", f"lanes_{place}"
+    attributes = []
+    for position, (original_value, released_value) in enumerate(
+        zip(original.sensitive, release.sensitive, strict=True), 1
+    ):
+        step, name = f"values of {original_value.label}", f"lanes_{position}"
         seen = [
             _count_values(bench, side, column, f"{name}_{which}")
-            for side, column, which in ((original, own, "original"), (release, other, "release"))
+            for side, column, which in ((original, original_value, "original"), (release, released_value, "release"))
         ]
         lanes = bench.make(name, "compare/release_lanes", step, original=seen[0], released=seen[1])
         bench.forget(f"{name}_original", f"{name}_release")
         rows = bench.ask("compare/release_lane_rows", step, lanes=lanes, limit=MAX_VALUES_READ + 1)
         if len(rows) > MAX_VALUES_READ:
             raise UsageError(
-                f"{own.label} has more than {MAX_VALUES_READ:,} different values, the limit for a sensitive column. "
-                "Round or group it first."
+                f"{original_value.label} has more than {MAX_VALUES_READ:,} different values, the limit for a sensitive "
+                "column. Round or group it first."
             )
         has_null = bool(rows) and rows[-1][1] is None
         values = tuple(row[0] if row[0] is not None else row[1] for row in rows)
         totals = tuple(int(row[2]) for row in rows)
-        table = SensitiveTable(own.label, totals, has_null, own.kind.has_natural_order, own.collated, values)
+        table = SensitiveTable(
+            original_value.label,
+            totals,
+            has_null,
+            original_value.kind.has_natural_order,
+            original_value.collated,
+            values,
+        )
         null_lane = len(rows) - 1 if has_null else -1
-        found.append(PairedAttribute(own.label, place, own, other, lanes, table, null_lane))
-    return tuple(found)
+        attributes.append(
+            PairedAttribute(original_value.label, position, original_value, released_value, lanes, table, null_lane)
+        )
+    return tuple(attributes)
 
 
 def _count_values(bench: Bench, side: Side, column: Resolved, name: str) -> Relation:
@@ -195,12 +211,16 @@ def code_rows(
 ) -> CodedPair:
     """Both tables as numbers, counted; paired by the keys of both unless by what the cells contain."""
     if pairing == "containment":
-        own, other = (
+        original_rows, released_rows = (
             _coded(bench, f"coded_{side}", "release_side", part, columns, sensitive, side=side, source=table.relation)
             for side, part, table in (("original", "v", original), ("release", "g", release))
         )
-        rows, released = (bench.number("compare/release_total", "rows", source=one) for one in (own, other))
-        return CodedPair(tuple(columns), tuple(sensitive), own, other, False, rows, released, released)
+        rows, released = (
+            bench.number("compare/release_total", "rows", source=side_rows)
+            for side_rows in (original_rows, released_rows)
+        )
+        sides = (original_rows, released_rows)
+        return CodedPair(tuple(columns), tuple(sensitive), *sides, False, rows, released, released)
     both = _coded(
         bench,
         "coded",
@@ -208,16 +228,19 @@ def code_rows(
         "vg",
         columns,
         sensitive,
-        keys=[{"original": own, "release": other} for own, other in zip(original.keys, release.keys, strict=True)],
+        keys=[
+            {"original": key, "release": released_key}
+            for key, released_key in zip(original.keys, release.keys, strict=True)
+        ],
         original=original.relation,
         release=release.relation,
     )
     rows, released, matched = (
         int(x or 0) for x in bench.ask("compare/release_matched", "rows that match", coded=both)[0]
     )
-    kept = bench.make("both", "compare/release_originals", "rows with an original", coded=both)
+    pairs = bench.make("both", "compare/release_originals", "rows with an original", coded=both)
     bench.forget("coded")
-    return CodedPair(tuple(columns), tuple(sensitive), kept, kept, True, rows, released, matched)
+    return CodedPair(tuple(columns), tuple(sensitive), pairs, pairs, True, rows, released, matched)
 
 
 def _coded(
@@ -237,14 +260,14 @@ def _coded(
         "rows",
         counted=not local,
         columns=[
-            {"original": one.original, "release": one.release, "kind": one.kind.value, "as_text": not local}
-            for one in columns
+            {"original": column.original, "release": column.release, "kind": column.kind.value, "as_text": not local}
+            for column in columns
         ],
-        sensitive=[{"original": one.original, "release": one.release} for one in sensitive],
+        sensitive=[{"original": column.original, "release": column.release} for column in sensitive],
         **parameters,
     )
     types = [("in_original", "INTEGER"), ("in_release", "INTEGER"), *((text, "VARCHAR") for text in texts)]
-    made = bench.make(
+    coded = bench.make(
         name,
         "compare/release_coded",
         "rows as numbers",
@@ -255,19 +278,19 @@ def _coded(
         with_release="g" in parts,
         columns=[
             {
-                "words": one.words.relation,
-                "cells": one.cells,
-                "null_value": one.null_value,
-                "by": "v" if local else "float" if one.kind is Kind.FLOAT else "key",
+                "words": column.words.relation,
+                "cells": column.cells,
+                "null_value": column.null_value,
+                "by": "v" if local else "float" if column.kind is Kind.FLOAT else "key",
             }
-            for one in columns
+            for column in columns
         ],
-        sensitive=[{"lanes": one.lanes, "null_lane": one.null_lane} for one in sensitive],
-        value_key=packed([(f"v{one.place}", one.words.values) for one in columns]),
-        cell_key=packed([(f"g{one.place}", one.cell_count) for one in columns]),
+        sensitive=[{"lanes": attribute.lanes, "null_lane": attribute.null_lane} for attribute in sensitive],
+        value_key=packed([(f"v{column.place}", column.words.values) for column in columns]),
+        cell_key=packed([(f"g{column.place}", column.cell_count) for column in columns]),
     )
     bench.forget(name + "_seen")
-    return made
+    return coded
 
 
 def packed(names: Sequence[tuple[str, int]]) -> str:
@@ -313,7 +336,13 @@ class Covered:
 
 def domains_of(covered: Sequence[Covered]) -> list[tuple[int, int]]:
     """(place, different values without NULL) of the columns."""
-    return [(one.column.place, one.column.words.values - bool(one.column.words.missing_rows)) for one in covered]
+    return [
+        (
+            covered_column.column.place,
+            covered_column.column.words.values - bool(covered_column.column.words.missing_rows),
+        )
+        for covered_column in covered
+    ]
 
 
 MOST_CELLS = 200_000
@@ -326,9 +355,9 @@ def read_cover(bench: Bench, column: PairedColumn) -> Relation:
     Raises:
         UsageError: a cell that cannot be read, or too many different ones; the column is named, not the cell.
     """
-    place, step = column.place, f"cells of {column.label}"
-    given = {"values": column.words.relation, "levels": column.levels}
-    readings = bench.make(f"readings_{place}", "compare/release_readings", step, cells=column.cells, **given)
+    position, step = column.place, f"cells of {column.label}"
+    relations = {"values": column.words.relation, "levels": column.levels}
+    readings = bench.make(f"readings_{position}", "compare/release_readings", step, cells=column.cells, **relations)
     rows = bench.ask("compare/release_unread", step, readings=readings, limit=MOST_CELLS + 1)
     if len(rows) > MOST_CELLS:
         raise UsageError(
@@ -340,13 +369,13 @@ def read_cover(bench: Bench, column: PairedColumn) -> Relation:
         masks = masks_of_cells(bench, column, [text for _, text in rows])
         read = reader_of(column.words, bench.workbench).read_all(masks.get(text, text) for _, text in rows)
         cells = {int(code): read[masks.get(text, text)] for code, text in rows}
-        name = f"members_of_cells_{place}"
+        name = f"members_of_cells_{position}"
         members = bench.kept[name] = membership(bench.workbench, column.words, cells, bench.prefix + name)
         single = [(code,) for code, cell in cells.items() if isinstance(cell, Exact)]  # values in another spelling
-        exact = bench.rows(f"exact_{place}", [("code", "INTEGER")], single) if single else None
+        exact = bench.rows(f"exact_{position}", [("code", "INTEGER")], single) if single else None
     step = f"values under {step}"
     return bench.make(
-        f"cover_{place}", "compare/release_cover", step, readings=readings, members=members, exact=exact, **given
+        f"cover_{position}", "compare/release_cover", step, readings=readings, members=members, exact=exact, **relations
     )
 
 
@@ -388,7 +417,7 @@ _CODES = ("postal_code", "place")
 
 def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -> tuple[Covered, ...]:
     """The facts of all cells, column by column."""
-    found = []
+    covered = []
     for column, cover in zip(coded.columns, covers, strict=True):
         cells = bench.make(
             f"facts_{column.place}",
@@ -404,8 +433,8 @@ def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -
             numeric=column.numeric,
             all_values=column.words.values,
         )
-        found.append(Covered(column, cover, cells))
-    return tuple(found)
+        covered.append(Covered(column, cover, cells))
+    return tuple(covered)
 
 
 # The earth mover's distances of t-closeness over lanes: groups of values whose shares are compared.
@@ -435,19 +464,21 @@ def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) 
     Raises:
         UsageError: the values have no order, or there is no tree.
     """
-    table, given = attribute.table, inputs_of(inputs, attribute.label, attribute.table)
+    table, attribute_inputs = attribute.table, inputs_of(inputs, attribute.label, attribute.table)
     if name == "ordered":  # every beginning of the order is a group; the whole of it says nothing
-        order = _order_of(attribute, given)
+        order = _order_of(attribute, attribute_inputs)
         beginnings = [[lane for lane in order[: end + 1] if lane >= 0] for end in range(len(order) - 1)]
         return beginnings, Fraction(1, max(1, len(order) - 1))
     if name == "equal":
         return [[lane] for lane in range(table.distinct)], Fraction(1, 2)
-    if "tree" not in given:
+    if "tree" not in attribute_inputs:
         raise UsageError(
             f"{spelled('distance', 'hierarchical')} needs a tree of the values of {attribute.label}. Give it in a "
             f"file with {spelled('inputs')}."
         )
-    return [list(lanes) for level in given["tree"].levels for lanes in level], Fraction(1, 2 * given["tree"].height)
+    return [list(lanes) for level in attribute_inputs["tree"].levels for lanes in level], Fraction(
+        1, 2 * attribute_inputs["tree"].height
+    )
 
 
 def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
@@ -458,15 +489,17 @@ def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Map
     """
     groups, weight = groups_of(attribute, name, inputs)
     totals = attribute.table.totals
-    rows = [(number, lane, sum(totals[one] for one in lanes)) for number, lanes in enumerate(groups) for lane in lanes]
+    rows = [
+        (number, lane, sum(totals[other] for other in lanes)) for number, lanes in enumerate(groups) for lane in lanes
+    ]
     columns = [("grp", "BIGINT"), ("lane", "BIGINT"), ("part", "BIGINT")]
     return Distance(bench.rows(f"members_{attribute.place}", columns, rows), weight)
 
 
-def _order_of(attribute: PairedAttribute, given: Mapping[str, Any]) -> list[int]:
+def _order_of(attribute: PairedAttribute, attribute_inputs: Mapping[str, Any]) -> list[int]:
     table = attribute.table
-    if "order" in given:
-        order = list(given["order"])
+    if "order" in attribute_inputs:
+        order = list(attribute_inputs["order"])
     elif not table.ordered or table.has_null:
         why = "missing values have" if table.ordered else "its values are text and have"
         raise UsageError(

@@ -149,18 +149,18 @@ def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
     Raises:
         UsageError: a column that is not there, or has two roles.
     """
-    found = {
+    columns = {
         field: tuple(resolve(name, opened, engine.dialect, about(field)) for name in getattr(request, field))
         for field in ("qi", "sensitive", "key")
     }
-    named = [one.sql for group in found.values() for one in group]
+    named = [column.sql for group in columns.values() for column in group]
     if len(set(named)) < len(named):
         raise UsageError(
             f"A column is named twice in {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}. Give every "
             "column one role."
         )
-    keys = (_POSITION,) if request.by_position else found["key"]
-    return Side(opened, opened, found["qi"], found["sensitive"], keys)
+    keys = (_POSITION,) if request.by_position else columns["key"]
+    return Side(opened, opened, columns["qi"], columns["sensitive"], keys)
 
 
 def open_release(engine: Engine, target: Target, request: CompareRequest, original: Side) -> tuple[Target, Side]:
@@ -172,19 +172,21 @@ def open_release(engine: Engine, target: Target, request: CompareRequest, origin
     release = open_side(engine, target, request)
     typed = release.opened
     texts = {
-        other.column
-        for own, other in zip(original.roles, release.roles, strict=True)
-        if own.kind is Kind.TEXT and other.kind in NUMBERS
+        released.column
+        for role, released in zip(original.roles, release.roles, strict=True)
+        if role.kind is Kind.TEXT and released.kind in NUMBERS
     }
     if not typed.written or not texts:
         return target, release
     target = replace(target, read=replace(target.read, all_text=True))
     read = engine.open(target)
-    types = {one.name: "" if one.name in texts or one.kind is Kind.TEXT else one.type for one in typed.columns}
+    types = {
+        column.name: "" if column.name in texts or column.kind is Kind.TEXT else column.type for column in typed.columns
+    }
     columns = [{"name": Raw(quote(name, engine.dialect)), "type": type} for name, type in types.items()]
     sql = expression("release/compare/release_typed.sql", engine.dialect, columns=columns, source=read)
-    kept = {one.name: one for one in read.columns}
-    infos = tuple(one if types[one.name] else kept[one.name] for one in typed.columns)
+    by_name = {column.name: column for column in read.columns}
+    infos = tuple(column if types[column.name] else by_name[column.name] for column in typed.columns)
     return target, side_of(engine, replace(read, sql=f"({sql})", columns=infos, written=""), request)
 
 
@@ -193,10 +195,10 @@ def folded(engine: Engine, side: Side, request: CompareRequest) -> Side:
     if request.values is not Folding.FOLD:
         return side
     columns = len(side.columns)
-    plain = [request.hierarchies is None or place >= columns for place in range(columns + len(side.sensitive))]
+    plain = [request.hierarchies is None or index >= columns for index in range(columns + len(side.sensitive))]
     roles = [
-        settled(engine, side.relation, role, request.values, missing=place >= columns) if foldable else role
-        for place, (role, foldable) in enumerate(zip(side.roles, plain, strict=False))
+        settled(engine, side.relation, role, request.values, missing=index >= columns) if foldable else role
+        for index, (role, foldable) in enumerate(zip(side.roles, plain, strict=False))
     ]
     return side.with_roles([*roles, *side.keys])
 
@@ -209,24 +211,25 @@ def copied(bench: Bench, side: Side, name: str) -> Side:
     statement = render(
         "classes/copy_columns.sql", dialect, step="read the columns", source=side.relation, columns=roles
     )
-    kept = bench.count(name, statement, [])
+    copy = bench.count(name, statement, [])
     moved = [
         replace(role, sql=quote(column.name, dialect), kind=column.kind, column=column.name, type=column.type)
-        for role, column in zip(roles, kept.columns, strict=True)
+        for role, column in zip(roles, copy.columns, strict=True)
     ]
-    return replace(side.with_roles(moved), relation=replace(kept, label=side.opened.label))
+    return replace(side.with_roles(moved), relation=replace(copy, label=side.opened.label))
 
 
 def alike(original: Side, release: Side, dialect: str) -> tuple[Side, Side]:
-    """Sensitive values and keys of one type on both sides, so that 1 equals 1.0."""
-    own, others = list(original.columns), list(release.columns)
-    for one, other in zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True):
-        numbers = one.kind in NUMBERS and other.kind in NUMBERS
+    """Return both sides with sensitive values and keys of one type, so that 1 equals 1.0."""
+    original_roles, released_roles = list(original.columns), list(release.columns)
+    pairs = zip((*original.sensitive, *original.keys), (*release.sensitive, *release.keys), strict=True)
+    for original_role, released_role in pairs:
+        numbers = original_role.kind in NUMBERS and released_role.kind in NUMBERS
         type, kind = ("DOUBLE", Kind.FLOAT) if numbers else ("VARCHAR", Kind.TEXT)
-        for roles, role in ((own, one), (others, other)):
-            unlike = one.kind is not other.kind and role.kind is not kind
+        for roles, role in ((original_roles, original_role), (released_roles, released_role)):
+            unlike = original_role.kind is not released_role.kind and role.kind is not kind
             roles.append(cast_as(role, type, kind, dialect) if unlike else role)
-    return original.with_roles(own), release.with_roles(others)
+    return original.with_roles(original_roles), release.with_roles(released_roles)
 
 
 def cast_as(role: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
@@ -253,12 +256,12 @@ def find_pairing(bench: Bench, request: CompareRequest, original: Side, release:
             f"{spelled('by_position', True)}: rows in {bench.engine.name} have no order. Pair them by "
             f"{spelled('key')}, or leave out both options."
         )
-    counts = (render("base/row_count.sql", bench.engine.dialect, source=one.relation) for one in (original, release))
-    own, other = (int(bench.engine.run(statement)[0][0]) for statement in counts)
-    if own != other:
+    counts = (render("base/row_count.sql", bench.engine.dialect, source=side.relation) for side in (original, release))
+    rows, released_rows = (int(bench.engine.run(statement)[0][0]) for statement in counts)
+    if rows != released_rows:
         raise UsageError(
-            f"{spelled('by_position', True)} needs tables of the same length; the original has {plural(own, 'row')} "
-            f"and the release {other:,}. Pair rows by {spelled('key')}, or leave out both options."
+            f"{spelled('by_position', True)} needs tables of the same length; the original has {plural(rows, 'row')} "
+            f"and the release {released_rows:,}. Pair rows by {spelled('key')}, or leave out both options."
         )
     return "position"
 

@@ -56,14 +56,14 @@ class Distributed:
     between: Between
 
 
-def equally_far(one: Shares, other: Shares) -> float:
+def equally_far(shares: Shares, other: Shares) -> float:
     """The distance when all values are equally far apart: half the sum of differences.
 
     Example:
         >>> equally_far({"a": 0.5, "b": 0.5}, {"a": 1.0})
         0.5
     """
-    return sum(abs(one.get(value, 0.0) - other.get(value, 0.0)) for value in sorted({*one, *other}, key=str)) / 2
+    return sum(abs(shares.get(value, 0.0) - other.get(value, 0.0)) for value in sorted({*shares, *other}, key=str)) / 2
 
 
 def in_lanes(lanes: Mapping[str | None, int], groups: Sequence[Sequence[int]], weight: float) -> Between:
@@ -73,48 +73,51 @@ def in_lanes(lanes: Mapping[str | None, int], groups: Sequence[Sequence[int]], w
         lanes: the lane of each value by its text. groups: lanes. weight: of each group.
     """
 
-    def between(one: Shares, other: Shares) -> float:
-        moved = {lane: one.get(text, 0.0) - other.get(text, 0.0) for text, lane in lanes.items()}
+    def between(shares: Shares, other: Shares) -> float:
+        moved = {lane: shares.get(text, 0.0) - other.get(text, 0.0) for text, lane in lanes.items()}
         return sum(weight * abs(sum(moved.get(lane, 0.0) for lane in group)) for group in groups)
 
     return between
 
 
 def as_distribution(
-    found: Sequence[tuple[tuple[str | None, ...], Group]], of: Distributed
+    keyed_groups: Sequence[tuple[tuple[str | None, ...], Group]], of: Distributed
 ) -> tuple[list[Group], list[AnswerDistance]]:
     """The groups with their shares, and a distance for each combination of the other columns.
 
     Args:
-        found: the key and the counts of each group, in the order of their keys.
+        keyed_groups: the key and the counts of each group, in the order of their keys.
     """
-    together: dict[tuple[str | None, ...], list[int]] = {}
-    for number, (key, _) in enumerate(found):
-        together.setdefault(key[: of.place] + key[of.place + 1 :], []).append(number)
-    groups = [group for _, group in found]
+    numbers_by_rest: dict[tuple[str | None, ...], list[int]] = {}
+    for number, (key, _) in enumerate(keyed_groups):
+        numbers_by_rest.setdefault(key[: of.place] + key[of.place + 1 :], []).append(number)
+    groups = [group for _, group in keyed_groups]
     distances: list[AnswerDistance] = []
-    for rest, numbers in together.items():
+    for rest, numbers in numbers_by_rest.items():
         counts = {name: [groups[number].answers[name] for number in numbers] for name in METHODS}
         counts = {ORIGINAL: [groups[number].truth for number in numbers], **counts}
         shares = {name: _shares(column) for name, column in counts.items()}
-        values = [found[number][0][of.place] for number in numbers]
+        values = [keyed_groups[number][0][of.place] for number in numbers]
         by_value: dict[str, Shares] = {
             name: {value: share for value, share in zip(values, column, strict=True) if share is not None}
             for name, column in shares.items()
         }
-        own = by_value[ORIGINAL]
-        apart = {name: of.between(own, by_value[name]) if own and by_value[name] else None for name in METHODS}
+        original_shares = by_value[ORIGINAL]
+        distance_by_method = {
+            name: of.between(original_shares, by_value[name]) if original_shares and by_value[name] else None
+            for name in METHODS
+        }
         named = groups[numbers[0]].key is not None
-        distances.append(AnswerDistance(apart, rest if named else None))
-        for place, number in enumerate(numbers):
-            groups[number] = replace(groups[number], shares={name: column[place] for name, column in shares.items()})
+        distances.append(AnswerDistance(distance_by_method, rest if named else None))
+        for position, number in enumerate(numbers):
+            groups[number] = replace(groups[number], shares={name: column[position] for name, column in shares.items()})
     return groups, distances
 
 
 def _shares(counts: Sequence[float | None]) -> list[float | None]:
     """Of their sum; None where nothing is counted, or nothing could be."""
-    whole = sum(count or 0.0 for count in counts)
-    return [None if count is None or not whole else count / whole for count in counts]
+    total = sum(count or 0.0 for count in counts)
+    return [None if count is None or not total else count / total for count in counts]
 
 
 # A query's answers as they are told: groups, relative errors, and distributions where groups are counted.
@@ -131,18 +134,18 @@ def answer_of(
         distributed: the column whose values a counting query distributes. conditional: whether the regions of classes
             were looked at. show_values: whether groups keep their keys.
     """
-    found = []
+    keyed_groups = []
     for *key, truth, plain, by_region, independent in rows:
         answers = (plain, by_region if conditional else None, independent)
         named = tuple(key) if show_values and key else None
-        found.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
-    groups, distances = [group for _, group in found], list[AnswerDistance]()
+        keyed_groups.append((tuple(key), Group(truth, dict(zip(METHODS, answers, strict=True)), named)))
+    groups, distances = [group for _, group in keyed_groups], list[AnswerDistance]()
     if distributed is not None:
-        groups, distances = as_distribution(found, distributed)
+        groups, distances = as_distribution(keyed_groups, distributed)
     errors = {name: Errors.of(relative_errors(groups, name)) for name in METHODS if conditional or name != METHODS[1]}
     if query.groups and not any(group.key for group in groups):
         # groups without their keys come by their answers, so that their place does not give a key away
-        groups.sort(key=lambda one: tuple(-(value or 0.0) for value in (one.truth, *one.answers.values())))
+        groups.sort(key=lambda group: tuple(-(value or 0.0) for value in (group.truth, *group.answers.values())))
     return QueryAnswer(
         query.number,
         query.aggregate,
@@ -207,42 +210,47 @@ class AskedTables:
             UsageError: too many groups, or kinds of rows.
         """
         query, parts, covered, bench = self.query, self.parts, self.tables.covered, self.bench
-        own = [*(self._key(place) for place in parts.grouped), *self._find(self.original, parts.further)]
-        truth = self._count("query_truth", self.original, own, query.conditions)
+        original_keys = [
+            *(self._key(position) for position in parts.grouped),
+            *self._find(self.original, parts.further),
+        ]
+        truth = self._count("query_truth", self.original, original_keys, query.conditions)
         side = self.tables.release
-        keys = self._find(side, [one.column.label for one in covered] + [*parts.further])
+        keys = self._find(side, [covered_column.column.label for covered_column in covered] + [*parts.further])
         if self.linked.formulas:
             keys.append(self._signature(side, OTHERS) or Raw("0"))
         released = self._count("query_released", side, keys, parts.elsewhere)
-        words = [self._words(place) for place in parts.places]
+        words = [self._words(position) for position in parts.places]
         shares = [
             bench.make(
-                f"shares_{place}",
+                f"shares_{position}",
                 "compare/release_query_shares",
                 "shares of cells",
-                cover=covered[place - 1].cover,
-                cells=covered[place - 1].cells,
-                words=one,
-                signed=place in self.linked.places,
+                cover=covered[position - 1].cover,
+                cells=covered[position - 1].cells,
+                words=values,
+                signed=position in self.linked.places,
             )
-            for place, one in zip(parts.places, words, strict=True)
+            for position, values in zip(parts.places, words, strict=True)
         ]
-        shares = [self._reach(place, one) for place, one in zip(parts.places, shares, strict=True)]
+        shares = [self._reach(position, of_cells) for position, of_cells in zip(parts.places, shares, strict=True)]
         inside = self._inside(words)
         rows = bench.ask(
             "compare/release_query_answers",
             self.step,
             aggregate=query.aggregate,
-            all_cells=[one.column.cells for one in covered],
-            cell_key=packed([(f"g{one.column.place}", one.column.cell_count) for one in covered]),
+            all_cells=[covered_column.column.cells for covered_column in covered],
+            cell_key=packed(
+                [(f"g{covered_column.column.place}", covered_column.column.cell_count) for covered_column in covered]
+            ),
             released=released,
             truth=truth,
             places_of=parts.places,
             shares=shares,
             inside=inside,
             grouped=parts.grouped,
-            floats=[self._is_float(place) for place in parts.grouped],
-            grouped_words=[covered[place - 1].column.words.relation for place in parts.grouped],
+            floats=[self._is_float(position) for position in parts.grouped],
+            grouped_words=[covered[position - 1].column.words.relation for position in parts.grouped],
             further=list(range(1, len(parts.further) + 1)),
             linked=self.linked.places,
             met=self._met(shares, released),
@@ -261,11 +269,11 @@ class AskedTables:
         if query.aggregate != "COUNT" or not query.groups:
             return None
         columns = sorted(query.groups, key=lambda name: place_of(name, self.tables.covered, self.original) is None)
-        by_column = {find_column(one.label, opened): one for one in self.tables.coded.sensitive}
+        by_column = {find_column(attribute.label, opened): attribute for attribute in self.tables.coded.sensitive}
         attributes = [by_column.get(find_column(name, opened)) for name in columns]
-        place = max((place for place, one in enumerate(attributes) if one), default=len(columns) - 1)
-        attribute = attributes[place]
-        return Distributed(columns[place], place, equally_far if attribute is None else self._between(attribute))
+        index = max((index for index, attribute in enumerate(attributes) if attribute), default=len(columns) - 1)
+        attribute = attributes[index]
+        return Distributed(columns[index], index, equally_far if attribute is None else self._between(attribute))
 
     def _between(self, attribute: PairedAttribute) -> Between:
         """The distance that was asked for, between shares of the values of a sensitive attribute."""
@@ -277,24 +285,24 @@ class AskedTables:
     def _find(self, side: Side, texts: Sequence[str]) -> list[Resolved | Raw]:
         return [resolve(text, side.opened, self.dialect, self.query.option) for text in texts]
 
-    def _is_float(self, place: int) -> bool:
-        return self.tables.covered[place - 1].column.kind is Kind.FLOAT
+    def _is_float(self, position: int) -> bool:
+        return self.tables.covered[position - 1].column.kind is Kind.FLOAT
 
-    def _key(self, place: int) -> Raw:
+    def _key(self, position: int) -> Raw:
         """A quasi-identifier of the original by its key, as its dictionary spells it."""
         template = "release/compare/release_query_key.sql"
-        return Raw(expression(template, self.dialect, **self._column(place)))
+        return Raw(expression(template, self.dialect, **self._column(position)))
 
-    def _column(self, place: int) -> dict[str, Any]:
-        column = self.tables.covered[place - 1].column
-        (found,) = self._find(self.original, [column.label])
-        return {"column": found, "kind": column.kind.value}
+    def _column(self, position: int) -> dict[str, Any]:
+        column = self.tables.covered[position - 1].column
+        (resolved,) = self._find(self.original, [column.label])
+        return {"column": resolved, "kind": column.kind.value}
 
-    def _signature(self, side: Side, place: int) -> Raw | None:
+    def _signature(self, side: Side, position: int) -> Raw | None:
         """What the atoms of linked conditions about a column say of a row of one table; None without atoms."""
-        found = self._find(side, self.linked.atoms.get(place, ()))
+        atoms = self._find(side, self.linked.atoms.get(position, ()))
         template = "release/compare/release_query_signature.sql"
-        return Raw(expression(template, self.dialect, atoms=found)) if found else None
+        return Raw(expression(template, self.dialect, atoms=atoms)) if atoms else None
 
     def _count(self, name: str, side: Side, keys: Sequence[Resolved | Raw], conditions: Sequence[str]) -> Relation:
         statement = self.bench.over_tables(
@@ -305,7 +313,7 @@ class AskedTables:
             summed=self._find(side, [self.query.summed])[0] if self.query.summed else None,
             source=side.opened,
         )
-        columns = [(f"k{place}", "VARCHAR") for place, _ in enumerate(keys, 1)]
+        columns = [(f"k{position}", "VARCHAR") for position, _ in enumerate(keys, 1)]
         return self.bench.count(name, statement, [*columns, *_COUNTS])
 
     def _met(self, shares: Sequence[Relation], released: Relation) -> Relation | None:
@@ -314,14 +322,14 @@ class AskedTables:
         if not linked.formulas:
             return None
         sources = zip(parts.places, shares, strict=True)
-        asked = {place: (source, "x") for place, source in sources if place in linked.places}
-        asked[OTHERS] = released, f"k{len(self.tables.covered) + len(parts.further) + 1}"
+        columns_by_position = {position: (source, "x") for position, source in sources if position in linked.places}
+        columns_by_position[OTHERS] = released, f"k{len(self.tables.covered) + len(parts.further) + 1}"
         occurring = {}
-        for place, (source, column) in asked.items():
-            given = {"source": source, "column": column}
-            rows = self.bench.ask("compare/release_query_occurring", "linked conditions", **given)
-            occurring[place] = [int(x) for (x,) in rows]
-        columns = [*((f"x{place}", "BIGINT") for place in linked.places), ("others", "BIGINT")]
+        for position, (source, column) in columns_by_position.items():
+            source_column = {"source": source, "column": column}
+            rows = self.bench.ask("compare/release_query_occurring", "linked conditions", **source_column)
+            occurring[position] = [int(x) for (x,) in rows]
+        columns = [*((f"x{position}", "BIGINT") for position in linked.places), ("others", "BIGINT")]
         return self.bench.rows("query_met", columns, linked.met(occurring, self.query.option))
 
     def _inside(self, words: Sequence[Relation]) -> Relation | None:
@@ -342,48 +350,48 @@ class AskedTables:
             regions=regions.table,
         )
 
-    def _words(self, place: int) -> Relation:
+    def _words(self, position: int) -> Relation:
         """The values of a column that a query asks for."""
-        signed, allowed = place in self.linked.places, None
-        if signed or place in self.parts.conditions:
+        signed, allowed = position in self.linked.places, None
+        if signed or position in self.parts.conditions:
             statement = self.bench.over_tables(
                 "compare/release_query_allowed",
                 self.step,
-                signature=self._signature(self.original, place),
+                signature=self._signature(self.original, position),
                 source=self.original.opened,
-                conditions=self._find(self.original, self.parts.conditions.get(place, ())),
-                **self._column(place),
+                conditions=self._find(self.original, self.parts.conditions.get(position, ())),
+                **self._column(position),
             )
             columns = [("key", "VARCHAR"), ("x", "VARCHAR")]
-            allowed = self.bench.count(f"allowed_{place}", statement, columns if signed else columns[:1])
+            allowed = self.bench.count(f"allowed_{position}", statement, columns if signed else columns[:1])
         return self.bench.make(
-            f"asked_words_{place}",
+            f"asked_words_{position}",
             "compare/release_query_words",
             "values that a query asks for",
-            words=self.tables.covered[place - 1].column.words.relation,
+            words=self.tables.covered[position - 1].column.words.relation,
             allowed=allowed,
-            grouped=place in self.parts.grouped,
+            grouped=position in self.parts.grouped,
             signed=signed,
-            float=self._is_float(place),
+            float=self._is_float(position),
         )
 
-    def _reach(self, place: int, shares: Relation) -> Relation:
+    def _reach(self, position: int, shares: Relation) -> Relation:
         """The shares of a column's cells, with none for cells that satisfy the query only by values that no original
         row has. A group is a value of the original, so this is about conditions alone."""
-        signed, bench = place in self.linked.places, self.bench
-        if not (signed or place in self.parts.conditions) or place in self.parts.grouped:
+        signed, bench = position in self.linked.places, self.bench
+        if not (signed or position in self.parts.conditions) or position in self.parts.grouped:
             return shares
         rows = bench.ask(
             "compare/release_query_unreached",
             self.step,
-            readings=bench.kept[f"readings_{place}"],
+            readings=bench.kept[f"readings_{position}"],
             shares=shares,
             everything=signed,
             limit=MOST_CELLS,
         )
         if not rows:
             return shares
-        reader = reader_of(self.tables.covered[place - 1].column.words, bench.workbench)
+        reader = reader_of(self.tables.covered[position - 1].column.words, bench.workbench)
         cells: dict[int, Cell] = {}
         for code, text, reading, level in rows:
             cell = AnyValue() if reading == "all" else reader.read(text, level)  # those are read so already
@@ -391,32 +399,32 @@ class AskedTables:
                 cells[int(code)] = cell
         can = [
             (code, signature)
-            for signature, some in self._satisfying(place, reader, cells.values()).items()
+            for signature, values in self._satisfying(position, reader, cells.values()).items()
             for code, cell in cells.items()
-            if can_satisfy(cell, some, reader)
+            if can_satisfy(cell, values, reader)
         ]
         if not can:
             return shares
-        codes = bench.rows(f"can_{place}", [("code", "INTEGER"), ("x", "BIGINT")], can)
-        given = {"shares": shares, "can": codes, "signed": signed}
+        codes = bench.rows(f"can_{position}", [("code", "INTEGER"), ("x", "BIGINT")], can)
+        relations = {"shares": shares, "can": codes, "signed": signed}
         step = "cells that can satisfy a query"
-        return bench.make(f"reached_{place}", "compare/release_query_reached", step, **given)
+        return bench.make(f"reached_{position}", "compare/release_query_reached", step, **relations)
 
-    def _satisfying(self, place: int, reader: CellReader, cells: Collection[Cell]) -> dict[int, list[Tried]]:
+    def _satisfying(self, position: int, reader: CellReader, cells: Collection[Cell]) -> dict[int, list[Tried]]:
         """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
-        conditions = self.parts.conditions.get(place, [])
-        tried = tried_values([*conditions, *self.linked.atoms.get(place, ())], self.dialect, reader, cells)
-        found = find_column(self.tables.covered[place - 1].column.label, self.original.opened)
-        if not tried or found is None:
+        conditions = self.parts.conditions.get(position, [])
+        tried = tried_values([*conditions, *self.linked.atoms.get(position, ())], self.dialect, reader, cells)
+        column = find_column(self.tables.covered[position - 1].column.label, self.original.opened)
+        if not tried or column is None:
             return {}
         statement = self.bench.over_tables(
             "compare/release_query_tried",
             self.step,
-            column=quote(found.name, "duckdb"),
+            column=quote(column.name, "duckdb"),
             type=TYPES[reader.kind],
-            tried=[Raw(exp.Literal.string(one.key).sql(dialect=self.dialect)) for one in tried],
+            tried=[Raw(exp.Literal.string(value.key).sql(dialect=self.dialect)) for value in tried],
             conditions=self._find(self.original, conditions),
-            signature=self._signature(self.original, place),
+            signature=self._signature(self.original, position),
         )
         satisfying: dict[int, list[Tried]] = {}
         for number, *signature in self.bench.engine.run(statement):
@@ -433,20 +441,20 @@ def random_workload(tables: OpenedTables, queries: int, seed: int) -> Workload:
 
     With a sensitive attribute (the first one) each query also asks for one of its values, drawn by its frequency.
     """
-    attribute, known = next(iter(tables.coded.sensitive), None), tables.regions is not None
-    asked = random_ranges(queries, seed, domains_of(tables.covered))
-    answers = answers_of(tables, asked, attribute, random_lanes(attribute, queries, seed))
-    errors: dict[str, list[float]] = {name: [] for name in METHODS if known or name != METHODS[1]}
+    attribute, has_regions = next(iter(tables.coded.sensitive), None), tables.regions is not None
+    ranges = random_ranges(queries, seed, domains_of(tables.covered))
+    answers = answers_of(tables, ranges, attribute, random_lanes(attribute, queries, seed))
+    errors: dict[str, list[float]] = {name: [] for name in METHODS if has_regions or name != METHODS[1]}
     answered = dict.fromkeys(errors, 0)
-    for truth, *found in answers:
-        for name, answer in zip(METHODS, found, strict=True):
+    for truth, *answered_by_method in answers:
+        for name, answer in zip(METHODS, answered_by_method, strict=True):
             if name in errors and truth:
                 errors[name].append(abs(answer - truth) / truth)
             elif name in errors:
                 answered[name] += bool(answer)
     empty = sum(not truth for truth, *_ in answers)
-    of = {name: Errors.of(found) for name, found in errors.items()}
-    return Workload(queries, empty, seed, of, "" if known else NO_REGIONS, answered)
+    of = {name: Errors.of(method_errors) for name, method_errors in errors.items()}
+    return Workload(queries, empty, seed, of, "" if has_regions else NO_REGIONS, answered)
 
 
 def random_lanes(attribute: PairedAttribute | None, queries: int, seed: int) -> list[int | None]:
@@ -464,8 +472,9 @@ def answers_of(
 
     Without regions the answer by conditional probability is 0 everywhere.
     """
-    bench, regions, places = tables.bench, tables.regions, [one.column.place for one in tables.covered]
-    source, held = (
+    bench, regions = tables.bench, tables.regions
+    places = [covered_column.column.place for covered_column in tables.covered]
+    source, classes = (
         bench.make(
             f"asked_{name}",
             f"compare/release_asked_{name}",
@@ -476,21 +485,28 @@ def answers_of(
         )
         for name, rows, part in (("rows", tables.coded.original, "s"), ("classes", tables.coded.release, "z"))
     )
-    given: dict[str, Any] = {"homes": None, "inside": None, "regions": None, "disjoint": False}
+    parameters: dict[str, Any] = {"homes": None, "inside": None, "regions": None, "disjoint": False}
     if regions is not None:
-        given = {"inside": regions.inside, "disjoint": regions.disjoint}
+        parameters = {"inside": regions.inside, "disjoint": regions.disjoint}
         step, homes = "rows for queries", {"tuples": regions.tuples, "placed": regions.places, "places": places}
-        given["homes"] = bench.make("asked_homes", "compare/release_asked_homes", step, **homes, **given)
-        given["regions"] = regions.table
-    columns = [{"cover": one.cover, "cells": one.cells, "words": one.column.words.relation} for one in tables.covered]
-    asked = [{"parts": query.parts(), "lane": lane} for query, lane in zip(queries, lanes, strict=True)]
-    found: list[tuple[float, ...]] = []
-    for start in range(0, len(asked), AT_ONCE):
-        given["queries"] = asked[start : start + AT_ONCE]
-        given["shares"] = bench.make(
-            "asked_shares", "compare/release_asked_shares", "shares of cells", queries=given["queries"], columns=columns
+        parameters["homes"] = bench.make("asked_homes", "compare/release_asked_homes", step, **homes, **parameters)
+        parameters["regions"] = regions.table
+    columns = [
+        {"cover": covered_column.cover, "cells": covered_column.cells, "words": covered_column.column.words.relation}
+        for covered_column in tables.covered
+    ]
+    asked_queries = [{"parts": query.parts(), "lane": lane} for query, lane in zip(queries, lanes, strict=True)]
+    answers: list[tuple[float, ...]] = []
+    for start in range(0, len(asked_queries), AT_ONCE):
+        parameters["queries"] = asked_queries[start : start + AT_ONCE]
+        parameters["shares"] = bench.make(
+            "asked_shares",
+            "compare/release_asked_shares",
+            "shares of cells",
+            queries=parameters["queries"],
+            columns=columns,
         )
-        rows = bench.ask("compare/release_asked", "random queries", source=source, classes=held, **given)
-        found += [tuple(float(value or 0) for value in row[1:]) for row in rows]
+        rows = bench.ask("compare/release_asked", "random queries", source=source, classes=classes, **parameters)
+        answers += [tuple(float(value or 0) for value in row[1:]) for row in rows]
     bench.forget("asked_rows", "asked_classes", "asked_shares", "asked_homes")
-    return found
+    return answers

@@ -115,8 +115,8 @@ def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
         "" if summed is None else summed.sql(dialect=dialect),
         () if summed is None else _columns(summed),
         groups,
-        tuple(one.sql(dialect=dialect) for one in conditions),
-        tuple(_columns(one) for one in conditions),
+        tuple(condition.sql(dialect=dialect) for condition in conditions),
+        tuple(_columns(condition) for condition in conditions),
     )
 
 
@@ -163,7 +163,7 @@ class Linked:
     @property
     def places(self) -> tuple[int, ...]:
         """The places of the quasi-identifiers in them."""
-        return tuple(sorted(place for place in self.atoms if place != OTHERS))
+        return tuple(sorted(position for position in self.atoms if position != OTHERS))
 
     def met(self, occurring: Mapping[int, Sequence[int]], option: str) -> list[tuple[int, ...]]:
         """The combinations of signatures for which all conditions hold: of `places`, then of the others (0 if none).
@@ -172,16 +172,16 @@ class Linked:
             UsageError: there are too many combinations to decide.
         """
         order = (*self.places, OTHERS)
-        domains = [occurring.get(place, (0,)) for place in order]
+        domains = [occurring.get(position, (0,)) for position in order]
         if math.prod(max(1, len(domain)) for domain in domains) > MOST_COMBINATIONS:
             raise UsageError(
                 f"{option}: its conditions distinguish more than {MOST_COMBINATIONS:,} kinds of rows. Link fewer "
                 "columns by OR, or use several queries."
             )
         return [
-            one
-            for one in product(*domains)
-            if all(truth(formula, dict(zip(order, one, strict=True))) == 1 for formula in self.formulas)
+            combination
+            for combination in product(*domains)
+            if all(truth(formula, dict(zip(order, combination, strict=True))) == 1 for formula in self.formulas)
         ]
 
 
@@ -206,12 +206,12 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
     def read(node: Any) -> Formula:
         places = {place_of(column.name) or OTHERS for column in node.find_all(exp.Column)}
         if len(places) < 2:
-            place = places.pop() if places else OTHERS
-            known = atoms.setdefault(place, [])
+            position = places.pop() if places else OTHERS
+            texts = atoms.setdefault(position, [])
             text = node.sql(dialect=dialect)
-            if text not in known:
-                known.append(text)
-            return ("atom", place, known.index(text))
+            if text not in texts:
+                texts.append(text)
+            return ("atom", position, texts.index(text))
         if isinstance(node, exp.Paren):
             return read(node.this)
         if isinstance(node, exp.Not):
@@ -226,7 +226,7 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
     formulas = tuple(read(sqlglot.parse_one(text, dialect=dialect)) for text in conditions)
     if max(map(len, atoms.values()), default=0) > MOST_ATOMS:
         raise UsageError(f"{option}: has more than {MOST_ATOMS} comparisons of one column linked by OR.")
-    return Linked(formulas, {place: tuple(found) for place, found in sorted(atoms.items())})
+    return Linked(formulas, {place: tuple(texts) for place, texts in sorted(atoms.items())})
 
 
 def truth(formula: Formula, signatures: Mapping[int, int]) -> int:
@@ -238,14 +238,14 @@ def truth(formula: Formula, signatures: Mapping[int, int]) -> int:
     """
     kind, *parts = formula
     if kind == "atom":
-        place, number = parts
-        digit: int = signatures[place] // 3 ** int(number) % 3
+        position, number = parts
+        digit: int = signatures[position] // 3 ** int(number) % 3
         return digit
-    found = [truth(part, signatures) for part in parts]
+    truths = [truth(part, signatures) for part in parts]
     if kind == "not":
-        return {0: 1, 1: 0}.get(found[0], 2)
+        return {0: 1, 1: 0}.get(truths[0], 2)
     decisive = 0 if kind == "and" else 1
-    return decisive if decisive in found else 2 if 2 in found else 1 - decisive
+    return decisive if decisive in truths else 2 if 2 in truths else 1 - decisive
 
 
 # Which columns a query is about: its conditions and groups by quasi-identifier, and those of other columns.
@@ -273,23 +273,23 @@ def parts_of(query: AggregateQuery, covered: Sequence[Covered], original: Side, 
     Raises:
         UsageError: columns that are not there, or conditions that cannot be told apart by column.
     """
-    names = {*query.groups, *query.summed_columns, *(name for some in query.columns for name in some)}
-    own = {name: place_of(name, covered, original) for name in names}
-    if any(own[name] for name in query.summed_columns):
+    names = {*query.groups, *query.summed_columns, *(name for column_names in query.columns for name in column_names)}
+    positions = {name: place_of(name, covered, original) for name in names}
+    if any(positions[name] for name in query.summed_columns):
         raise UsageError(f"{query.option}: cells of a quasi-identifier are ranges, which have no sum.")
     by_place: dict[int | None, list[str]] = {}
     linking = []
     for condition, columns in zip(query.conditions, query.columns, strict=True):
-        places = {own[name] for name in columns} or {None}
+        places = {positions[name] for name in columns} or {None}
         if len(places) > 1:
             linking.append(condition)
         else:
             by_place.setdefault(places.pop(), []).append(condition)
     elsewhere = by_place.pop(None, ())
-    conditions = {place: texts for place, texts in by_place.items() if place is not None}
-    grouped = tuple(place for name in query.groups if (place := own[name]) is not None)
-    further = tuple(name for name in query.groups if own[name] is None)
-    linked = link(linking, dialect, own.get, query.option)
+    conditions = {position: texts for position, texts in by_place.items() if position is not None}
+    grouped = tuple(position for name in query.groups if (position := positions[name]) is not None)
+    further = tuple(name for name in query.groups if positions[name] is None)
+    linked = link(linking, dialect, positions.get, query.option)
     places_of = tuple(sorted({*conditions, *grouped, *linked.places}))
     return QueryParts(conditions, tuple(elsewhere), grouped, further, places_of, linked)
 
@@ -300,14 +300,16 @@ def place_of(name: str, covered: Sequence[Covered], original: Side) -> int | Non
     Raises:
         UsageError: a quasi-identifier is an expression, so that it is not known which columns are about it.
     """
-    found = find_column(name, original.opened)
-    place = None
-    for one in covered:
-        own = find_column(one.column.label, original.opened)
-        if own is None:
-            raise UsageError(f"{about('queries')}: {one.column.label!r} is an expression. Queries need columns.")
-        place = one.column.place if found == own else place
-    return place
+    asked_column = find_column(name, original.opened)
+    position = None
+    for covered_column in covered:
+        column = find_column(covered_column.column.label, original.opened)
+        if column is None:
+            raise UsageError(
+                f"{about('queries')}: {covered_column.column.label!r} is an expression. Queries need columns."
+            )
+        position = covered_column.column.place if asked_column == column else position
+    return position
 
 
 # Which cells can satisfy a condition, also by values that no original row has (Thesis, Definition 2.5.3).
@@ -352,16 +354,16 @@ def tried_values(conditions: Sequence[str], dialect: str, reader: CellReader, ce
     """
     trees = (sqlglot.parse_one(condition, dialect=dialect) for condition in conditions)
     literals = [literal for tree in trees for literal in tree.find_all(exp.Literal)]
-    constants = [f"{'-' if isinstance(one.parent, exp.Neg) else ''}{one.this}" for one in literals]
+    constants = [f"{'-' if isinstance(literal.parent, exp.Neg) else ''}{literal.this}" for literal in literals]
     if reader.kind not in TYPES:
         return []
-    listed = [key for key in reader.labels if key is not None]
-    found = [Tried(key) for key in listed] if len(listed) <= MOST_LISTED else []
+    listed_keys = [key for key in reader.labels if key is not None]
+    tried_keys = [Tried(key) for key in listed_keys] if len(listed_keys) <= MOST_LISTED else []
     if reader.kind is Kind.TEXT:
-        return found + [Tried(text) for text in _texts(constants, cells)]
+        return tried_keys + [Tried(text) for text in _texts(constants, cells)]
     points = (_number(point_of(text, reader.kind)) for text in constants)
-    known = {point for point in points if isinstance(point, Fraction) and abs(point) < _LONGEST}
-    return found + list(_gaps(sorted(known), reader.kind))
+    inside = {point for point in points if isinstance(point, Fraction) and abs(point) < _LONGEST}
+    return tried_keys + list(_gaps(sorted(inside), reader.kind))
 
 
 def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> bool:
@@ -370,17 +372,17 @@ def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> 
         return bool(satisfying)
     if isinstance(cell, Exact | Values):
         keys = cell.keys if isinstance(cell, Values) else (cell.key,)
-        return any(key is not None and _is_like(key, one, reader.kind) for key in keys for one in satisfying)
+        return any(key is not None and _is_like(key, tried, reader.kind) for key in keys for tried in satisfying)
     span = as_interval(cell, reader.kind)
     return any(
-        _meet(span, one.stands_for, reader.kind) if span and one.stands_for else reader.contains(cell, one.key)
-        for one in satisfying
+        _meet(span, tried.stands_for, reader.kind) if span and tried.stands_for else reader.contains(cell, tried.key)
+        for tried in satisfying
     )
 
 
-def _is_like(key: str, one: Tried, kind: Kind) -> bool:
+def _is_like(key: str, tried: Tried, kind: Kind) -> bool:
     point = _number(point_of(key, kind))
-    return key == one.key if one.stands_for is None else point is not None and one.stands_for.holds(point)
+    return key == tried.key if tried.stands_for is None else point is not None and tried.stands_for.holds(point)
 
 
 def _texts(constants: Sequence[str], cells: Iterable[Cell]) -> list[str]:
@@ -411,8 +413,8 @@ def _gaps(points: Sequence[Fraction], kind: Kind) -> Iterator[Tried]:
 
 def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None]:
     """Where an interval begins and ends; of whole numbers the first one, and the first one after it."""
-    found = whole(piece) if kind in _WHOLE else piece
-    low, high = found.low, found.high
+    interval = whole(piece) if kind in _WHOLE else piece
+    low, high = interval.low, interval.high
     assert not isinstance(low, datetime.datetime)
     assert not isinstance(high, datetime.datetime)
     return low, high
@@ -420,9 +422,9 @@ def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None
 
 def _meet(span: Interval, other: Interval, kind: Kind) -> bool:
     """Whether a value lies in both intervals; the first one is in points of its kind."""
-    one = Interval(_number(span.low), _number(span.high), span.low_open, span.high_open)  # type: ignore[arg-type]
-    lows = [(part.low, part.low_open) for part in (one, other) if part.low is not None]
-    highs = [(part.high, not part.high_open) for part in (one, other) if part.high is not None]
+    first_span = Interval(_number(span.low), _number(span.high), span.low_open, span.high_open)  # type: ignore[arg-type]
+    lows = [(part.low, part.low_open) for part in (first_span, other) if part.low is not None]
+    highs = [(part.high, not part.high_open) for part in (first_span, other) if part.high is not None]
     low, low_open = max(lows, default=(None, False))
     high, high_closed = min(highs, default=(None, True))
     first, last = _ends(Interval(low, high, low_open, not high_closed), kind)

@@ -80,16 +80,18 @@ class OpenedTables:
 
 def find_classes(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[Relation, Relation]:
     """The different tuples of the original, and the classes of the release."""
-    places = [one.column.place for one in covered]
-    tuples, found = (
+    places = [covered_column.column.place for covered_column in covered]
+    tuples, class_tuples = (
         bench.make(name, "compare/release_tuples", step, key=key, names=[f"{part}{p}" for p in places], source=source)
         for name, step, key, part, source in (
             ("tuples", "tuples of the original", "q", "v", coded.original),
             ("class_tuples", "classes of the release", "c", "g", coded.release),
         )
     )
-    step, cells = "classes of the release", [one.cells for one in covered]
-    classes = bench.make("classes", "compare/release_classes", step, classes=found, places=places, all_cells=cells)
+    step, cells = "classes of the release", [covered_column.cells for covered_column in covered]
+    classes = bench.make(
+        "classes", "compare/release_classes", step, classes=class_tuples, places=places, all_cells=cells
+    )
     bench.forget("class_tuples")
     return tuples, classes
 
@@ -98,19 +100,19 @@ def find_regions(
     bench: Bench, coded: CodedPair, covered: Sequence[Covered], tuples: Relation, classes: Relation
 ) -> Regions | None:
     """The regions, or None when too many tuples lie in too many of them."""
-    given = {"covers": [one.cover for one in covered], "classes": classes}
-    disjoint = not any(bench.ask("compare/release_overlaps", _STEP, **given)[0])
+    relations = {"covers": [covered_column.cover for covered_column in covered], "classes": classes}
+    disjoint = not any(bench.ask("compare/release_overlaps", _STEP, **relations)[0])
     if disjoint:
-        inside = bench.make("inside", "compare/release_homes", _STEP, tuples=tuples, **given)
+        inside = bench.make("inside", "compare/release_homes", _STEP, tuples=tuples, **relations)
         places = bench.make("places", "compare/release_own_places", _STEP, tuples=tuples)
     else:
-        found = _join_by_prefixes(bench, covered, tuples, classes)
-        if found is None:
+        joined = _join_by_prefixes(bench, covered, tuples, classes)
+        if joined is None:
             return None
-        inside, places = found
+        inside, places = joined
         disjoint = not bench.ask("compare/release_shared", _STEP, inside=inside)[0][0]
-    made = {"classes": classes, "inside": inside, "places": places}
-    table = bench.make("regions", "compare/release_regions", _STEP, rows=coded.rows, **made)
+    relations_by_name = {"classes": classes, "inside": inside, "places": places}
+    table = bench.make("regions", "compare/release_regions", _STEP, rows=coded.rows, **relations_by_name)
     return Regions(classes, tuples, inside, places, table, disjoint)
 
 
@@ -118,16 +120,16 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
     """The original rows beside the classes that they must have gone to; None when counts leave a choice."""
     if not regions.disjoint:
         return None
-    found = bench.tell(
+    counts = bench.tell(
         "compare/release_determined",
         "pairs by counts",
         regions=regions.table,
         inside=regions.inside,
         places=regions.places,
     )
-    left = coded.missing + int(found["suppressed"])
-    one_way = coded.missing == 0 or int(found["suppressed_classes"]) == 0
-    if found["unequal"] or found["suppressed_classes"] > 1 or not one_way or int(found["outside"]) != left:
+    left = coded.missing + int(counts["suppressed"])
+    one_way = coded.missing == 0 or int(counts["suppressed_classes"]) == 0
+    if counts["unequal"] or counts["suppressed_classes"] > 1 or not one_way or int(counts["outside"]) != left:
         return None
     return bench.make(
         "assigned",
@@ -137,7 +139,7 @@ def assigned(bench: Bench, coded: CodedPair, covered: Sequence[Covered], regions
         placed=regions.places,
         inside=regions.inside,
         classes=regions.classes,
-        places=[one.column.place for one in covered],
+        places=[covered_column.column.place for covered_column in covered],
     )
 
 
@@ -149,44 +151,55 @@ def _join_by_prefixes(
     Tuples and classes are joined column by column, so that what cannot meet is dropped early and shared beginnings are
     looked at once.
     """
-    numbers, atoms = [one.column.place for one in covered], []
-    for place, one in zip(numbers, covered, strict=True):
-        given = {"values": one.column.words.relation, "cover": one.cover, "classes": classes, "place": place}
-        atoms.append(bench.make(f"atoms_{place}", "compare/release_atoms", _STEP, **given))
-        bench.make(f"atom_cover_{place}", "compare/release_atom_cover", _STEP, cover=one.cover, atoms=atoms[-1])
+    numbers, atoms = [covered_column.column.place for covered_column in covered], []
+    for position, covered_column in zip(numbers, covered, strict=True):
+        relations = {
+            "values": covered_column.column.words.relation,
+            "cover": covered_column.cover,
+            "classes": classes,
+            "place": position,
+        }
+        atoms.append(bench.make(f"atoms_{position}", "compare/release_atoms", _STEP, **relations))
+        bench.make(
+            f"atom_cover_{position}", "compare/release_atom_cover", _STEP, cover=covered_column.cover, atoms=atoms[-1]
+        )
     places = bench.make("places", "compare/release_atom_tuples", _STEP, tuples=tuples, all_atoms=atoms)
     sides = {"tuples": (places, "a", "a", ""), "classes": (classes, "key", "g", "NOT is_whole")}
-    found = {
+    prefixes = {
         name: bench.make(
             f"prefix_{name}",
             "compare/release_prefix_start",
             _STEP,
             source=source,
             id=key,
-            names=[f"{part}{place}" for place in numbers],
+            names=[f"{part}{position}" for position in numbers],
             condition=condition,
         )
         for name, (source, key, part, condition) in sides.items()
     }
-    found["pairs"] = bench.rows("prefix_pairs", [("class", "BIGINT"), ("tuple", "BIGINT")], [(0, 0)])
-    shares = bench.ask("compare/release_selectivity", _STEP, all_cells=[one.cells for one in covered])[0]
-    for place in sorted(numbers, key=lambda place: (float(shares[place - 1] or 0), place)):  # what tells most first
+    prefixes["pairs"] = bench.rows("prefix_pairs", [("class", "BIGINT"), ("tuple", "BIGINT")], [(0, 0)])
+    shares = bench.ask(
+        "compare/release_selectivity", _STEP, all_cells=[covered_column.cells for covered_column in covered]
+    )[0]
+    for position in sorted(
+        numbers, key=lambda position: (float(shares[position - 1] or 0), position)
+    ):  # what tells most first
         for name, (_, _, part, _) in sides.items():
-            given = {"source": found[name], "column": f"{part}{place}"}
-            found[name] = bench.make(f"prefix_{name}", "compare/release_prefixes", _STEP, **given)
-        found["pairs"] = bench.make(
+            source_column = {"source": prefixes[name], "column": f"{part}{position}"}
+            prefixes[name] = bench.make(f"prefix_{name}", "compare/release_prefixes", _STEP, **source_column)
+        prefixes["pairs"] = bench.make(
             "prefix_pairs",
             "compare/release_prefix_pairs",
             _STEP,
-            cover=bench.kept[f"atom_cover_{place}"],
-            cell=f"g{place}",
-            atom=f"a{place}",
+            cover=bench.kept[f"atom_cover_{position}"],
+            cell=f"g{position}",
+            atom=f"a{position}",
             limit=MOST_PAIRS + 1,
-            **found,
+            **prefixes,
         )
-        if bench.size_of(found["pairs"], _STEP) > MOST_PAIRS:
+        if bench.size_of(prefixes["pairs"], _STEP) > MOST_PAIRS:
             return None
-    inside = bench.make("inside", "compare/release_inside", _STEP, **found)
+    inside = bench.make("inside", "compare/release_inside", _STEP, **prefixes)
     bench.forget("prefix_pairs", "prefix_tuples", "prefix_classes")
     return inside, places
 
@@ -207,29 +220,40 @@ def check_generalization(
     """The answer, and for each column the rows whose cell is another value than their own."""
     original, paired, misfits = coded.original, coded.paired, [(0, 0)] * len(covered)
 
-    def number(template: str, **given: Any) -> int:
-        return bench.number(f"compare/release_{template}", _ROWS_A_STEP, **given)
+    def number(template: str, **parameters: Any) -> int:
+        return bench.number(f"compare/release_{template}", _ROWS_A_STEP, **parameters)
 
     if paired:
-        for place, one in enumerate(covered):
-            given = {"source": original, "place": one.column.place, "cover": one.cover, "cells": one.cells}
-            rows, of_values = bench.ask("compare/release_misfits", _ROWS_A_STEP, **given)[0]
-            misfits[place] = int(rows), int(of_values)
+        for index, covered_column in enumerate(covered):
+            relations = {
+                "source": original,
+                "place": covered_column.column.place,
+                "cover": covered_column.cover,
+                "cells": covered_column.cells,
+            }
+            rows, of_values = bench.ask("compare/release_misfits", _ROWS_A_STEP, **relations)[0]
+            misfits[index] = int(rows), int(of_values)
     both = zip(covered, misfits, strict=True)
-    columns = tuple(_fit_of(bench, coded, classes, one, rows) for one, (rows, _) in both)
+    columns = tuple(_fit_of(bench, coded, classes, covered_column, rows) for covered_column, (rows, _) in both)
     changed = {
-        one.label: number("changed", source=original, place=one.place) if paired else number("surplus", lanes=one.lanes)
-        for one in coded.sensitive
+        attribute.label: number("changed", source=original, place=attribute.place)
+        if paired
+        else number("surplus", lanes=attribute.lanes)
+        for attribute in coded.sensitive
     }
     too_many = 0 if paired else coded.foreign
     if regions is not None and not paired:  # the most that any count refutes
         parts = {"inside": regions.inside, "places": regions.places, "classes": classes}
-        lanes = [("", ""), *((f"s{one.place}", f"z{one.place}") for one in coded.sensitive)]
+        lanes = [("", ""), *((f"s{attribute.place}", f"z{attribute.place}") for attribute in coded.sensitive)]
         tables = {"original": original, "release": coded.release}
-        too_many = max(too_many, *(number("crowded", own=own, other=other, **tables, **parts) for own, other in lanes))
+        too_many = max(
+            too_many, *(number("crowded", own=value, other=lane, **tables, **parts) for value, lane in lanes)
+        )
     misfit_rows = 0 if paired else None
     if any(rows for rows, _ in misfits):
-        misfit_rows = number("misfit_rows", source=original, covers=[one.cover for one in covered])
+        misfit_rows = number(
+            "misfit_rows", source=original, covers=[covered_column.cover for covered_column in covered]
+        )
     suppressed = number("suppressed", classes=classes)
     answer, reason = _answer(coded, regions, columns, misfit_rows, too_many, changed)
     counts = (misfit_rows, too_many, changed, coded.foreign, coded.missing, suppressed)
@@ -237,17 +261,17 @@ def check_generalization(
     return Generalization(answer, reason, columns, *counts, recoding), tuple(of_values for _, of_values in misfits)
 
 
-def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, one: Covered, misfits: int) -> ColumnFit:
+def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, covered_column: Covered, misfits: int) -> ColumnFit:
     """How one column was generalized; `misfits`: rows whose value is not under their cell, where rows are paired."""
-    rows = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=one.cells)
-    cells, empty_cells, empty, off_levels = (sum(int(row[place]) for row in rows) for place in (2, 3, 4, 5))
+    rows = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=covered_column.cells)
+    cells, empty_cells, empty, off_levels = (sum(int(row[index]) for row in rows) for index in (2, 3, 4, 5))
     # values with several cells: by pairs, else values that lie in several cells
-    how, of = ("split", {"source": coded.original}) if coded.paired else ("overlap", {"cover": one.cover})
-    place = one.column.place
-    split = bench.number(f"compare/release_{how}", _ROWS_A_STEP, classes=classes, place=place, **of)
+    how, of = ("split", {"source": coded.original}) if coded.paired else ("overlap", {"cover": covered_column.cover})
+    position = covered_column.column.place
+    split = bench.number(f"compare/release_{how}", _ROWS_A_STEP, classes=classes, place=position, **of)
     levels = tuple((int(level), int(number)) for level, number, *_ in rows)
-    misfits, values = misfits if coded.paired else empty, one.column.words.values
-    label, hierarchy = one.column.label, one.column.words.hierarchy
+    misfits, values = misfits if coded.paired else empty, covered_column.column.words.values
+    label, hierarchy = covered_column.column.label, covered_column.column.words.hierarchy
     counts = (levels, cells, values, misfits, empty_cells, off_levels, split)
     return ColumnFit(label, hierarchy.height, *counts, hierarchy.by_default)
 
@@ -277,8 +301,14 @@ def _recoding_of(
     bench: Bench, covered: Sequence[Covered], classes: Relation, columns: Sequence[ColumnFit], suppressed: int
 ) -> Recoding:
     levels = [
-        bench.ask("compare/release_kept_levels", _ROWS_A_STEP, classes=classes, cells=one.cells, place=one.column.place)
-        for one in covered
+        bench.ask(
+            "compare/release_kept_levels",
+            _ROWS_A_STEP,
+            classes=classes,
+            cells=covered_column.cells,
+            place=covered_column.column.place,
+        )
+        for covered_column in covered
     ]
     if any(column.split_values for column in columns):
         return Recoding.LOCAL
@@ -326,5 +356,5 @@ def open_tables(bench: Bench, request: CompareRequest, original: Side, release: 
     pairs = coded.original if coded.paired else None
     if pairs is None and regions is not None and generalization.answer is not Answer.NO:
         pairs = assigned(bench, coded, covered, regions)
-    given = (bench, original, release, pairing, coded, covered, classes, regions)
-    return OpenedTables(*given, generalization, changed_values, pairs)
+    opened = (bench, original, release, pairing, coded, covered, classes, regions)
+    return OpenedTables(*opened, generalization, changed_values, pairs)

@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import fields, replace
 from typing import Any, ClassVar
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.audits.run import audit_table, plan_audit
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
@@ -180,7 +180,7 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
         holds, kept = held(engine, original.relation, own), engine.own_workbench
         values = values_statement(original.relation, own, hierarchy, holds, engine.dialect, with_value=kept)
         statements += [values, cells_statement(bench, release, other)]
-    return statements + Auditor(engine).plan(_audit_of(request))
+    return statements + plan_audit(engine, _audit_of(request))
 
 
 def _roles(request: CompareRequest) -> Roles:
@@ -199,7 +199,7 @@ def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: 
     Args:
         known: whether its rows are people. relation: the release where it is read with its original's types.
     """
-    return Auditor(engine, rows_meant=known, relation=relation).audit(_audit_of(request))
+    return audit_table(engine, _audit_of(request), rows_are_people=known, relation=relation)
 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:
@@ -320,7 +320,7 @@ def plan_buckets(engine: Engine, request: CompareRequest) -> list[Statement]:
         UsageError: as `compare_buckets`.
     """
     _refuse_others(request)
-    return [_statement(engine, request, *_sides(engine, request)), *Auditor(engine).plan(_audit_of(request))]
+    return [_statement(engine, request, *_sides(engine, request)), *plan_audit(engine, _audit_of(request))]
 
 
 def _refuse_others(request: CompareRequest) -> None:

@@ -54,8 +54,8 @@ def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest
         UsageError: a column that is not there, two names for one, or kinds of values that cannot be compared.
     """
     sides = [_opened(engine, target, request) for target in targets]
-    for place, name in enumerate(request.sensitive):
-        _refuse_unlike([side.sensitive[place] for side in sides], sides, "sensitive", name)
+    for index, name in enumerate(request.sensitive):
+        _refuse_unlike([side.sensitive[index] for side in sides], sides, "sensitive", name)
     _refuse_unlike([side.entity for side in sides], sides, "entity", request.entity)
     if sides[0].entity.kind not in _SMALLEST_IS_KNOWN:
         sides = [replace(side, entity=_as_text(side.entity)) for side in sides]
@@ -66,43 +66,47 @@ def _as_text(role: Resolved) -> Resolved:
     return replace(role, sql="CAST(" + role.sql + " AS VARCHAR)", kind=Kind.TEXT, column=None, type="")
 
 
-def copied(engine: Engine, side: SeriesSide, place: int) -> SeriesSide:
+def copied(engine: Engine, side: SeriesSide, position: int) -> SeriesSide:
     """The columns that matter, copied where every reading would parse text again."""
     roles = [side.entity, *side.qi, *side.sensitive]
-    relation, found = loaded(engine, side.relation, roles, f"sqlaudit_series_{place}")
+    relation, copies = loaded(engine, side.relation, roles, f"sqlaudit_series_{position}")
     keys = len(side.qi)
-    qi, values = tuple(found[1 : keys + 1]), tuple(found[keys + 1 :])
-    return replace(side, relation=relation, entity=found[0], qi=qi, sensitive=values)
+    qi, values = tuple(copies[1 : keys + 1]), tuple(copies[keys + 1 :])
+    return replace(side, relation=relation, entity=copies[0], qi=qi, sensitive=values)
 
 
 def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSide:
     relation = engine.open(target)
     names = {"entity": (request.entity,), "qi": request.qi, "sensitive": request.sensitive}
-    found = [resolve(one, relation, engine.dialect, about(role)) for role, named in names.items() for one in named]
-    if len({one.sql for one in found}) < len(found):
+    columns = [
+        resolve(name, relation, engine.dialect, about(role))
+        for role, names_of_role in names.items()
+        for name in names_of_role
+    ]
+    if len({column.sql for column in columns}) < len(columns):
         raise UsageError(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}. Give every column one role."
         )
-    for one in (found[0], *found[len(request.qi) + 1 :]):
-        if one.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
+    for column in (columns[0], *columns[len(request.qi) + 1 :]):
+        if column.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
             raise UsageError(
-                f"{one.label} of {relation.label} treats differently written texts as equal (by its collation or "
+                f"{column.label} of {relation.label} treats differently written texts as equal (by its collation or "
                 "type), so values of other releases cannot be matched. Give all releases a view with one spelling, for "
                 "example in lower case."
             )
-    kinds = _kinds(engine, relation, found)
-    entity, *rest = [replace(one, kind=kind) for one, kind in zip(found, kinds, strict=True)]
+    kinds = _kinds(engine, relation, columns)
+    entity, *rest = [replace(column, kind=kind) for column, kind in zip(columns, kinds, strict=True)]
     keys = len(request.qi)
     entity = settled(engine, relation, entity, request.values, missing=False)
-    sensitive = [settled(engine, relation, one, request.values) for one in rest[keys:]]
+    sensitive = [settled(engine, relation, column, request.values) for column in rest[keys:]]
     return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(sensitive))
 
 
 def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
     """What columns and expressions hold; only the database knows it of expressions."""
-    if all(one.column is not None for one in roles):
-        return [one.kind for one in roles]
+    if all(column.column is not None for column in roles):
+        return [column.kind for column in roles]
     statement = render(
         "classes/copy_columns.sql", engine.dialect, step="kinds of the columns", source=relation, columns=roles
     )
@@ -116,11 +120,11 @@ def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], rol
         UsageError: the kinds differ, and not as whole and decimal numbers do.
     """
     first = columns[0].kind
-    for one, side in zip(columns, sides, strict=True):
-        if one.kind is not first and not (one.kind in _EXACT and first in _EXACT):
+    for column, side in zip(columns, sides, strict=True):
+        if column.kind is not first and not (column.kind in _EXACT and first in _EXACT):
             raise UsageError(
-                f"{about(role)}: {name} is of type {first.value} in {sides[0].label} but of type {one.kind.value} in "
-                f"{side.label}, so values cannot be matched. Give it one type in all releases. For files, "
+                f"{about(role)}: {name} is of type {first.value} in {sides[0].label} but of type {column.kind.value} "
+                f"in {side.label}, so values cannot be matched. Give it one type in all releases. For files, "
                 f"{spelled('all_text', True)} reads every column as text."
             )
 
@@ -154,19 +158,19 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
     """
     already = len(engine.executed)
     # Copied first: two tables of one open connection cannot be read in one statement.
-    sides = [copied(engine, side, place) for place, side in enumerate(_sides(engine, targets, request), 1)]
+    sides = [copied(engine, side, position) for position, side in enumerate(_sides(engine, targets, request), 1)]
     columns = [
-        ColumnValues(name, [(side.relation, side.sensitive[place]) for side in sides])
-        for place, name in enumerate(request.sensitive)
+        ColumnValues(name, [(side.relation, side.sensitive[index]) for side in sides])
+        for index, name in enumerate(request.sensitive)
     ]
     persons = [(side.relation, side.entity) for side in sides]
     refuse_merged(engine, [*columns, ColumnValues(request.entity, persons, missing=False)], request.values)
-    alone = [[_alone(engine, side, place) for side in sides] for place in range(len(request.sensitive))]
+    alone = [[_alone(engine, side, index) for side in sides] for index in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)
     everybody, several = _persons(engine, sides, request)
     attributes = tuple(
-        _attribute(engine, sides, place, [figures for figures, _ in alone[place]], request)
-        for place in range(len(request.sensitive))
+        _attribute(engine, sides, index, [figures for figures, _ in alone[index]], request)
+        for index in range(len(request.sensitive))
     )
     return ReleasesResult(
         releases=tuple(side.label for side in sides),
@@ -176,7 +180,9 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         persons=everybody,
         in_several=several,
         attributes=attributes,
-        checks=tuple(check_of_series(requirement, one) for requirement in request.requirements for one in attributes),
+        checks=tuple(
+            check_of_series(requirement, attribute) for requirement in request.requirements for attribute in attributes
+        ),
         **provenance(engine, already),
     )
 
@@ -190,9 +196,9 @@ def plan_releases(engine: Engine, targets: Sequence[Target], request: SeriesRequ
     sides = _sides(engine, targets, request)
     places = range(len(request.sensitive))
     return [
-        *(_alone_statement(engine, side, place) for place in places for side in sides),
-        *(_series(engine, "series_persons", "persons", sides, place) for place in places),
-        *(_series(engine, "series_candidates", "possible values", sides, place, rounds=0) for place in places),
+        *(_alone_statement(engine, side, index) for index in places for side in sides),
+        *(_series(engine, "series_persons", "persons", sides, index) for index in places),
+        *(_series(engine, "series_candidates", "possible values", sides, index, rounds=0) for index in places),
     ]
 
 
@@ -202,22 +208,24 @@ def _sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) ->
     return open_sides(engine, targets, request)
 
 
-def _alone_statement(engine: Engine, side: SeriesSide, place: int) -> Statement:
-    step = f"{side.sensitive[place].label} in {side.label}"
-    return render("release/series/series_release.sql", engine.dialect, step=step, **side.parameters(place))
+def _alone_statement(engine: Engine, side: SeriesSide, index: int) -> Statement:
+    step = f"{side.sensitive[index].label} in {side.label}"
+    return render("release/series/series_release.sql", engine.dialect, step=step, **side.parameters(index))
 
 
-def _series(engine: Engine, name: str, step: str, sides: Sequence[SeriesSide], place: int, **more: Any) -> Statement:
-    label = f"{step}: {sides[0].sensitive[place].label}"
-    releases = [side.parameters(place) for side in sides]
-    return render(f"release/series/{name}.sql", engine.dialect, step=label, releases=releases, **more)
+def _series(
+    engine: Engine, name: str, step: str, sides: Sequence[SeriesSide], index: int, **parameters: Any
+) -> Statement:
+    label = f"{step}: {sides[0].sensitive[index].label}"
+    releases = [side.parameters(index) for side in sides]
+    return render(f"release/series/{name}.sql", engine.dialect, step=label, releases=releases, **parameters)
 
 
-def _alone(engine: Engine, side: SeriesSide, place: int) -> tuple[ReleaseFigures, int]:
+def _alone(engine: Engine, side: SeriesSide, index: int) -> tuple[ReleaseFigures, int]:
     """A release by itself, and how many different persons its rows name."""
-    found = engine.run(_alone_statement(engine, side, place))[0]
+    figures = engine.run(_alone_statement(engine, side, index))[0]
     rows, nameless, different, classes, smallest, repeating, repeating_rows, fewest, without = (
-        None if number is None else int(number) for number in found
+        None if number is None else int(number) for number in figures
     )
     rows, nameless = rows or 0, nameless or 0
     counts = (classes or 0, smallest, repeating or 0, repeating_rows or 0, fewest, without or 0)
@@ -248,8 +256,8 @@ def _persons(engine: Engine, sides: Sequence[SeriesSide], request: SeriesRequest
         UsageError: nobody is in two, or somebody has another value in another one.
     """
     persons, several = 0, 0
-    for place, name in enumerate(request.sensitive):
-        statement = _series(engine, "series_persons", "persons", sides, place)
+    for index, name in enumerate(request.sensitive):
+        statement = _series(engine, "series_persons", "persons", sides, index)
         persons, several, changing = (int(number) for number in engine.run(statement)[0])
         if changing:
             raise UsageError(
@@ -265,23 +273,28 @@ def _persons(engine: Engine, sides: Sequence[SeriesSide], request: SeriesRequest
 
 
 def _attribute(
-    engine: Engine, sides: Sequence[SeriesSide], place: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
+    engine: Engine, sides: Sequence[SeriesSide], index: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
 ) -> AttributeFigures:
-    left, rounds, complete = _left(engine, sides, place)
+    left, rounds, complete = _left(engine, sides, index)
     by_values = Counter[int]()
     for _, _, _, values, _, persons in left:
         by_values[values] += persons
     singled = [row for row in left if row[4] is not None]
-    shown: tuple[SingledOut, ...] = ()
+    singled_out: tuple[SingledOut, ...] = ()
     if singled and request.show_values:
-        given = {"rounds": rounds, "limit": request.top}
-        statement = _series(engine, "series_singled", "people singled out", sides, place, **given)
-        shown = tuple(
-            SingledOut(person, tuple(number for number, there in enumerate(inside, 1) if there), value, int(known) > 0)
-            for person, value, known, *inside in engine.run(statement)
+        parameters = {"rounds": rounds, "limit": request.top}
+        statement = _series(engine, "series_singled", "people singled out", sides, index, **parameters)
+        singled_out = tuple(
+            SingledOut(
+                person,
+                tuple(number for number, is_inside in enumerate(inside, 1) if is_inside),
+                value,
+                int(rounds_needed) > 0,
+            )
+            for person, value, rounds_needed, *inside in engine.run(statement)
         )
     return AttributeFigures(
-        sensitive=request.sensitive[place],
+        sensitive=request.sensitive[index],
         releases=tuple(alone),
         unsteady=sum(row[5] for row in left if not row[1]),
         candidates=tuple(ValuesLeft(values, persons) for values, persons in sorted(by_values.items())),
@@ -291,26 +304,26 @@ def _attribute(
         by_comparing=sum(row[5] for row in singled if row[0] > 1 and row[4] == 0),
         by_elimination=sum(row[5] for row in singled if row[4] > 0),
         complete=complete,
-        shown=shown,
+        shown=singled_out,
     )
 
 
-def _left(engine: Engine, sides: Sequence[SeriesSide], place: int) -> tuple[list[tuple[Any, ...]], int, bool]:
+def _left(engine: Engine, sides: Sequence[SeriesSide], index: int) -> tuple[list[tuple[Any, ...]], int, bool]:
     """Persons by the values left, after how many rounds that is, and whether a further round would find nothing."""
     left: list[tuple[Any, ...]] = []
     for rounds in ROUNDS:
-        statement = _series(engine, "series_candidates", "possible values", sides, place, rounds=rounds)
-        left = [tuple(None if one is None else int(one) for one in row) for row in engine.run(statement)]
+        statement = _series(engine, "series_candidates", "possible values", sides, index, rounds=rounds)
+        left = [tuple(None if number is None else int(number) for number in row) for row in engine.run(statement)]
         if not any(row[4] == rounds for row in left):
             return left, rounds, True
     return left, ROUNDS[-1], False
 
 
-def check_of_series(requirement: Requirement, found: AttributeFigures) -> Check:
+def check_of_series(requirement: Requirement, figures: AttributeFigures) -> Check:
     """A requirement of m-invariance, judged from what was counted of a sensitive attribute."""
     model = MInvariance(requirement.parameters, Context(None, 0))
-    rows = sum(one.rows for one in found.releases)
-    return check_of(Asked(model, requirement, found.sensitive), model.judge_releases(found), rows)
+    rows = sum(release.rows for release in figures.releases)
+    return check_of(Asked(model, requirement, figures.sensitive), model.judge_releases(figures), rows)
 
 
 @takes(
@@ -340,16 +353,16 @@ def releases(given: Given) -> ReleasesResult:
         >>> found.passed, found.attribute("ill").unsteady, found.attribute("ill").singled_out
         (False, 1, 3)
     """
-    asked = requirements(given.require, OF_RELEASES)
+    required = requirements(given.require, OF_RELEASES)
     several = (
         given.targets if isinstance(given.targets, Sequence) and not isinstance(given.targets, str) else [given.targets]
     )
-    targets = [_numbered(make_target(one, read=given.read), place) for place, one in enumerate(several, 1)]
-    request = request_from(SeriesRequest, vars(given), requirements=asked)
+    targets = [_numbered(make_target(table, read=given.read), position) for position, table in enumerate(several, 1)]
+    request = request_from(SeriesRequest, vars(given), requirements=required)
     with opened(given.db, given.limits, *targets) as engine:
         return find_in_releases(engine, targets, request)
 
 
-def _numbered(target: Target, place: int) -> Target:
+def _numbered(target: Target, position: int) -> Target:
     """A frame or a query has no name; its place in the series is one."""
-    return target if target.label or target.relation else replace(target, label=f"release {place}")
+    return target if target.label or target.relation else replace(target, label=f"release {position}")

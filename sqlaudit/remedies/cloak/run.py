@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.audits.auditor import Auditor
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
 from sqlaudit.audits.request import request_verdicts
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
@@ -234,12 +234,12 @@ def count_box_users(
     values: Folding | None = Folding.EXACT,
 ) -> Holding:
     """Count the users of boxes by an audit with the bounds as quasi-identifiers and the user as the entity."""
-    audit = request_verdicts(
+    request = request_verdicts(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    result = Auditor(engine, relation=relation).audit(audit)
+    result = audit_table(engine, request, relation=relation)
     (check,) = result.checks
     smallest = min((size for size, _ in result.classes.sizes), default=None)
     return Holding(result.classes.count, result.rows, smallest, check.failing_classes or 0, check.failing_rows or 0)

@@ -77,18 +77,8 @@ def counted(attributes: Sequence[Attribute]) -> list[Counted]:
 
 
 def _refuse(item: Asked) -> None:
-    model, text = item.model, item.requirement.text
-    if model.of_persons:
-        raise UsageError(f"{text!r} is about people with many rows, but recode needs one row per person. Use lattice.")
-    if model.own_statements:
-        raise UsageError(
-            f"{text!r} compares classes with another table, where locally recoded classes have no counterpart. Use "
-            "lattice."
-        )
-    if model.of_table:
-        raise UsageError(
-            f"{text!r} is about the whole table, not about single classes. Use lattice, or a requirement on classes."
-        )
+    if reason := item.model.why_not_by_class():
+        raise UsageError(f"{item.requirement.text!r} {reason}")
 
 
 def of_sizes(attributes: Sequence[Counted]) -> list[Counted]:

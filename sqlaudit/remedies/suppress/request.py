@@ -14,7 +14,6 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 
-_AIMS = {"k_anonymity": "k", "distinct_l_diversity": "l"}
 
 _CELLS = "Search"
 
@@ -99,7 +98,9 @@ class SuppressRequest:
         aims = [requirement for requirement in self.requirements if requirement.severity == "error"]
         if not aims:
             raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
-        other = next((requirement for requirement in aims if requirement.model not in _AIMS), None)
+        from sqlaudit.models.registry import model_of  # `--help` needs no models
+
+        other = next((requirement for requirement in aims if not model_of(requirement.model).class_minimum), None)
         if other is not None:
             raise UsageError(
                 f"{other.text!r} is not supported: suppression can meet k-anonymity and distinct l-diversity only. "
@@ -109,17 +110,17 @@ class SuppressRequest:
     @property
     def k(self) -> int:
         """Return the number of rows that a group needs."""
-        return self._largest("k_anonymity")
+        return self._largest("rows")
 
     @property
     def l(self) -> int:  # noqa: E743
         """Return the number of sensitive values that a group needs."""
-        return self._largest("distinct_l_diversity")
+        return self._largest("values")
 
-    def _largest(self, model: str) -> int:
-        limits = [
-            requirement
-            for requirement in self.requirements
-            if requirement.model == model and requirement.severity == "error"
-        ]
-        return max((int(requirement.parameters[_AIMS[model]]) for requirement in limits), default=1)
+    def _largest(self, minimum_of: str) -> int:
+        """Return the largest minimum of rows or of sensitive values that the requirements set, 1 without any."""
+        from sqlaudit.models.registry import model_of
+
+        aims = ((model_of(limit.model), limit) for limit in self.requirements if limit.severity == "error")
+        minima = (int(limit.parameters[model.main]) for model, limit in aims if model.class_minimum == minimum_of)
+        return max(minima, default=1)

@@ -14,6 +14,7 @@ from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import parse_arguments
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
+from sqlaudit.models.registry import model_of
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.compare.result import CompareResult
 from sqlaudit.reports.document import Document, plural
@@ -111,12 +112,8 @@ def find_column_sets(session: Session, rest: str) -> ColumnSets:
 
 def _required_k(session: Session) -> int:
     """Return the required k, or `K`."""
-    limits = [
-        requirement.parameters.get("k")
-        for requirement in session.state.requirements
-        if requirement.model == "k_anonymity"
-    ]
-    return next((k for k in limits if isinstance(k, int)), K)
+    on_rows = (limit for limit in session.state.requirements if model_of(limit.model).class_minimum == "rows")
+    return next((k for limit in on_rows if isinstance(k := limit.parameters.get("k"), int)), K)
 
 
 def search_lattice(session: Session, rest: str) -> LatticeResult:
