@@ -72,7 +72,7 @@ def _cell_columns(**options: Any) -> dict[str, Any]:
     ),
     group_options(
         "which",
-        lambda **table_options: which_policy(**table_options) if set(table_options.values()) != {None} else None,
+        lambda **policy: which_policy(**policy) if set(policy.values()) != {None} else None,
         _policy_option("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
         _policy_option("--dbt-project", type=PATH, metavar="FOLDER", help="Write the tests in the meta of dbt models."),
         _policy_option(

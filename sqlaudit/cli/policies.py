@@ -41,7 +41,7 @@ _OPENLINEAGE = ".openlineage.json"
 
 @dataclass(frozen=True)
 class GateOutput:
-    """How a run is reported: a report on stdout or in a file, and further ones in files."""
+    """The output of a run: a report on stdout or in a file, and further ones in files."""
 
     output: Output
     reports: tuple[Path, ...] = ()

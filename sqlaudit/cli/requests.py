@@ -171,6 +171,8 @@ def command_of(*parts: OptionGroup | click.Parameter) -> Callable[[Callable[...,
     """Return a decorator for a command with these parameters and groups, in the order of its help page."""
 
     def decorate(run: Callable[..., int]) -> click.Command:
+        """Return the command, whose function gets the objects of the groups in place of their values."""
+
         @functools.wraps(run)
         def with_objects(**values: Any) -> int:
             objects: dict[str, Any] = {}
@@ -381,7 +383,7 @@ def parse_count_or_all(text: str, all_means: int | None = None) -> int | None:
 
 
 class ClickKind(NamedTuple):
-    """How click reads a kind of option.
+    """A kind of option as click reads it.
 
     Args:
         attributes: returns further attributes of the `click.Option`.

@@ -31,9 +31,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Job:
-    """The options that commands share, besides the fields of their own requests. Options that a command does not take
-    have their defaults.
-    """
+    """The options that commands share, besides their requests. Options that a command lacks have their defaults."""
 
     output: Output
     work: Work

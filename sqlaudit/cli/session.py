@@ -54,9 +54,8 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
 
     context = click.get_current_context(silent=True)
     if context is not None and (written := written_files(context)):
-        refuse_overwriting(
-            written, files_read(db, targets)
-        )  # only now the database of an environment variable or profile is known
+        # Not earlier: only now the database of an environment variable or profile is known
+        refuse_overwriting(written, files_read(db, targets))
     with LastResort(limits.timeout) as last_resort:
         with ProgressBar():  # a Spark takes seconds to start
             connection = connect(db, limits, *targets)
@@ -73,11 +72,8 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
 def statement_text(executed: Executed) -> str:
     """Return a statement that ran, headed by its step and time, with a semicolon and an end of line behind it."""
     seconds = "" if executed.seconds is None else f", {executed.seconds:.3f} s"
-    return (
-        f"-- {executed.name}{seconds}\n"
-        + "\n".join(visible(line) for line in executed.sql.rstrip().splitlines())
-        + ";\n"
-    )
+    lines = (visible(line) for line in executed.sql.rstrip().splitlines())
+    return f"-- {executed.name}{seconds}\n" + "\n".join(lines) + ";\n"
 
 
 def show_statement(executed: Executed) -> None:
@@ -121,6 +117,7 @@ class Interruptible:
             raise Interrupted(_interruption_sentence(self._executed, self._failed)) from None
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Cancel the running statement at the first signal, and end the process at the second."""
         if self._stopped:
             ENDING.leave()
         self._stopped, ENDING.signal = True, number
@@ -180,6 +177,7 @@ class ProgressBar:
             self._draw()
 
     def _show(self) -> None:
+        """Draw the bar, unless the work ended before `PATIENCE`."""
         with self._lock:
             if not self._enabled:
                 return

@@ -61,6 +61,7 @@ def make_server(desk: Desk) -> Any:
         raise MissingDriver("Agents need the package mcp, 2.0 or later: pip install 'sqlaudit[mcp]'.") from None
 
     async def tools(_: Any, __: Any) -> Any:
+        """Return the tools with their schemas."""
         hints = types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         )

@@ -512,7 +512,7 @@ def lower_bound(problem: Problem) -> int:
 
     Example:
         >>> three = Problem(np.array([[1, 1], [1, 2], [2, 3]]), np.array([1, 1, 2]), np.zeros(3, int), 2, 1, (1, 1))
-        >>> base_cost(three)
+        >>> lower_bound(three)
         2
     """
     if problem.trivial:

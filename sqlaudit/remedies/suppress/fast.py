@@ -34,7 +34,7 @@ def column_choices(problem: Problem, most: int = MOST) -> Iterator[tuple[int, Co
     Example:
         >>> import numpy as np
         >>> two = Problem(np.array([[1, 1], [2, 1]]), np.array([1, 1]), np.array([0, 0]), 2, 1, (1, 3))
-        >>> list(choices(two))
+        >>> list(column_choices(two))
         [(0, (0, 1)), (1, (1,)), (3, (0,)), (4, ())]
     """
     all_columns = tuple(range(problem.width))
@@ -260,8 +260,8 @@ def ensure_guarantee(problem: Problem, solution: Solution) -> Solution:
 
     Example:
         >>> four = Problem(np.array([[1], [2], [3]]), np.array([2, 1, 1]), np.zeros(3, int), 2, 1, (1,))
-        >>> all_together = solution_of(four, np.arange(3), four.sizes, np.zeros(3, int))
-        >>> all_together.cost, guaranteed(four, all_together).cost
+        >>> all_together = make_solution(four, np.arange(3), four.sizes, np.zeros(3, int))
+        >>> all_together.cost, ensure_guarantee(four, all_together).cost
         (4, 2)
     """
     if problem.l > 1 or problem.trivial:

@@ -112,7 +112,8 @@ def merge_equal_columns(problem: Problem) -> Problem:
 
     Example:
         >>> twins = Problem(np.array([[1, 2, 1], [2, 1, 1]]), np.array([1, 1]), np.zeros(2, int), 2, 1, (1, 1, 1))
-        >>> reduced(twins).codes.tolist(), reduced(twins).weights
+        >>> merged = merge_equal_columns(twins)
+        >>> merged.codes.tolist(), merged.weights
         ([[1], [2]], (2,))
     """
     weights: dict[tuple[int, ...], int] = {}

@@ -14,7 +14,6 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 
-
 _CELLS = "Search"
 
 

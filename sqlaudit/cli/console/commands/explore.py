@@ -135,24 +135,19 @@ def show_help(session: Session, _rest: str) -> None:
     )
     glossary = Paragraph(f"`{PAGE}` explains the terms of reports.")
     heads = (Column("Command"), Column("Effect"))
-    sections = tuple(
-        Section(
-            title,
-            (
-                Table(
-                    heads, tuple((f"\\{command.name} {command.arguments}".strip(), command.help) for command in group)
-                ),
-            ),
-        )
-        for title, group in session.groups.items()
-    )
+    sections = []
+    for title, group in session.groups.items():
+        rows = tuple((f"\\{command.name} {command.arguments}".strip(), command.help) for command in group)
+        sections.append(Section(title, (Table(heads, rows),)))
     commands = {
         "commands": [
             {"name": command.name, "arguments": command.arguments, "help": command.help}
             for command in session.commands.values()
         ]
     }
-    session.screen.report(Report(lambda: Document("Console", (introduction, glossary), sections), lambda: commands))
+    session.screen.report(
+        Report(lambda: Document("Console", (introduction, glossary), tuple(sections)), lambda: commands)
+    )
 
 
 def leave(session: Session, _rest: str) -> None:

@@ -269,11 +269,11 @@ def _find_position(roles: Roles, name: str, relation: Relation, dialect: str, co
     if name in expressions:
         return expressions.index(name)
     column = find_column(name, relation)
-    for position, expression in enumerate(expressions):
-        if column is not None and _columns_of_expression(
-            resolve(expression, relation, dialect, "\\qi").sql, dialect
-        ) == {column.name}:
-            return position
+    if column is not None:
+        for position, expression in enumerate(expressions):
+            sql = resolve(expression, relation, dialect, "\\qi").sql
+            if _columns_of_expression(sql, dialect) == {column.name}:
+                return position
     hint = closest(name, expressions) or (f" \\add {name} makes it one." if column is not None else "")
     raise UsageError(f"\\{command}: {name} is not a quasi-identifier.{hint}")
 
@@ -298,7 +298,7 @@ def generalize_column(column: ColumnInfo, how: str, relation: Relation, dialect:
     """Return the generalized column as an expression in the dialect, which a release can have in its place.
 
     Example:
-        >>> coarser(ColumnInfo("age", "INTEGER", Kind.INTEGER), "10", Relation("t", (), "t"), "duckdb")
+        >>> generalize_column(ColumnInfo("age", "INTEGER", Kind.INTEGER), "10", Relation("t", (), "t"), "duckdb")
         'floor(age / 10.0) * 10'
     """
     try:
