@@ -69,37 +69,48 @@ class WarehouseAnswers:
         """How the statements were written, by their names; a policy is asked in the same words."""
         if self.wording is not None:
             return (self.wording,)
-        return tuple(dict.fromkeys(one for name in self.rows if (one := wording_of(name, self.run)) is not None))
+        return tuple(
+            dict.fromkeys(wording for name in self.rows if (wording := wording_of(name, self.run)) is not None)
+        )
 
     def of_test(self, table: TableEntry, spec: TestSpec, today: datetime.date) -> list[GateTest]:
         """The results of one test: one for each sensitive attribute. What was not answered is an error."""
-        asked = [statements_of(table, spec, one) for one in self.wordings or (Wording("duckdb", run=self.run),)]
-        answered = [made for made in asked if any(one.test_id in self.rows for one in made)]
+        statements_by_wording = [
+            statements_of(table, spec, wording) for wording in self.wordings or (Wording("duckdb", run=self.run),)
+        ]
+        answered = [
+            statements
+            for statements in statements_by_wording
+            if any(statement.test_id in self.rows for statement in statements)
+        ]
         if len(answered) > 1:
             return [_error(table, spec, "It has results in several dialects. Keep those of one.")]
-        made = (answered or asked)[0]
-        self.used |= {one.test_id for one in made}
-        attributes = dict.fromkeys(one.sensitive for one in made)
-        return [self._judged([one for one in made if one.sensitive == name], today) for name in attributes]
+        statements = (answered or statements_by_wording)[0]
+        self.used |= {statement.test_id for statement in statements}
+        attributes = dict.fromkeys(statement.sensitive for statement in statements)
+        return [
+            self._judged([statement for statement in statements if statement.sensitive == name], today)
+            for name in attributes
+        ]
 
-    def _judged(self, made: Sequence[PolicyStatement], today: datetime.date) -> GateTest:
-        table, spec = made[0].table, made[0].spec
-        if refused := [one.compiled.refused for one in made if one.compiled.refused]:
+    def _judged(self, statements: Sequence[PolicyStatement], today: datetime.date) -> GateTest:
+        table, spec = statements[0].table, statements[0].spec
+        if refused := [statement.compiled.refused for statement in statements if statement.compiled.refused]:
             return _error(table, spec, f"It has no results: {refused[0]}")
-        found: dict[str, tuple[Check, WarehouseRow]] = {}
-        for one in made:
-            rows = self.rows.get(one.test_id, ())
-            if one.test_id in self.failed:
-                return _error(table, spec, self.failed[one.test_id], one.sensitive)
-            if wrong := _wrong(one, rows):
-                return _error(table, spec, wrong, one.sensitive)
-            found[one.compiled.known_rows] = _check(one, rows[0]), rows[0]
-        if len(found) > 1:
-            (check,) = worse_checks([found[KnownRows.ONE][0]], [found[KnownRows.ALL][0]])
+        results: dict[str, tuple[Check, WarehouseRow]] = {}
+        for statement in statements:
+            rows = self.rows.get(statement.test_id, ())
+            if statement.test_id in self.failed:
+                return _error(table, spec, self.failed[statement.test_id], statement.sensitive)
+            if wrong := _wrong(statement, rows):
+                return _error(table, spec, wrong, statement.sensitive)
+            results[statement.compiled.known_rows] = _check(statement, rows[0]), rows[0]
+        if len(results) > 1:
+            (check,) = worse_checks([results[KnownRows.ONE][0]], [results[KnownRows.ALL][0]])
             assert check.known_rows is not None
-            row = found[check.known_rows.worse][1]
+            row = results[check.known_rows.worse][1]
         else:
-            ((check, row),) = found.values()
+            ((check, row),) = results.values()
         classes = None if "persons" in check.details or isinstance(spec.limit, CellLimit) else row.classes
         return judged(table, spec, check, row.table_rows, classes, today)
 
@@ -125,36 +136,36 @@ def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
         for row in read_results(file):
             rows.setdefault(row.test_id, []).append(row)
     if not rows:
-        raise InputError(f"There is no row in {', '.join(repr(str(one)) for one in files)}: there are no results.")
+        raise InputError(f"There is no row in {', '.join(repr(str(file)) for file in files)}: there are no results.")
     return WarehouseAnswers(rows, run)
 
 
-def _error(table: TableEntry, spec: TestSpec, said: str, sensitive: str | None = None) -> GateTest:
-    return broken(table, spec, said, ExitCode.REQUIREMENT_FAILED, sensitive)
+def _error(table: TableEntry, spec: TestSpec, message: str, sensitive: str | None = None) -> GateTest:
+    return broken(table, spec, message, ExitCode.REQUIREMENT_FAILED, sensitive)
 
 
-def _wrong(one: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
+def _wrong(statement: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
     """Why rows are no answer to a statement; empty = they are."""
     if not rows:
         return (
             "It has no results for the current policy. Run the statement that `sqlaudit compile` writes now, "
-            f"{one.test_id}."
+            f"{statement.test_id}."
         )
     if len(rows) > 1:
         return f"It has {len(rows)} results. Keep one."
-    if rows[0].ran and not same_statement(one.compiled.sql, rows[0].ran):
+    if rows[0].ran and not same_statement(statement.compiled.sql, rows[0].ran):
         return "Its result is of another statement. Run the one that `sqlaudit compile` writes now."
-    wrong = rows[0].wrong or next(_contradictions(one, rows[0]), "")
+    wrong = rows[0].wrong or next(_contradictions(statement, rows[0]), "")
     return f"Its result is a row that {wrong}. Run its statement again." if wrong else ""
 
 
-def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
+def _contradictions(statement: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
     """What no statement would return."""
     classes, rows = row.classes, row.table_rows
     if classes is None or rows is None or row.undecided_classes is None or row.unusable is None:
         yield "lacks a number"
         return
-    expected = _expected(one, row)
+    expected = _expected(statement, row)
     if row.verdict not in expected:
         yield f"says {row.verdict!r}, which its figures contradict"
     failing, short = row.failing_classes or 0, row.failing_rows or 0
@@ -164,16 +175,16 @@ def _contradictions(one: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
         yield "has more classes than rows, or too large counts"
     if short + classes - failing > rows or short < failing:
         yield "has a number of failing rows that its classes rule out"
-    if rows and row.verdict != "undecided" and not _possible(_rule(one), row.level, classes, rows):
+    if rows and row.verdict != "undecided" and not _possible(_rule(statement), row.level, classes, rows):
         yield "has an impossible level"
 
 
-def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
+def _expected(statement: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
     """The verdicts that fit the figures of a row; the level of a figure at its limit fits several."""
-    if not row.table_rows or (row.unusable and not isinstance(one.spec.limit, CellLimit)):
+    if not row.table_rows or (row.unusable and not isinstance(statement.spec.limit, CellLimit)):
         return ("undecided",)
-    rule = _rule(one)
-    fits = not row.level if isinstance(one.spec.limit, CellLimit) else _fits(rule, row)
+    rule = _rule(statement)
+    fits = not row.level if isinstance(statement.spec.limit, CellLimit) else _fits(rule, row)
     if rule.verdict_by_level:
         return {True: ("pass",), False: ("fail",), None: ("pass", "fail", "undecided")}[fits]
     if row.failing_classes is None:
@@ -187,11 +198,11 @@ def _expected(one: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
 
 def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -> bool:
     """Whether a level may be that of so many rows in so many classes, or of so many persons."""
-    bounds = next((one for one in rule.parameters if one.name == rule.main), None)
+    bounds = next((parameter for parameter in rule.parameters if parameter.name == rule.main), None)
     if level is None or level < 0 or bounds is None:
         return level is not None and level >= 0
-    whole = bounds.kind != "integer" or isinstance(level, int)
-    if not whole or (bounds.maximum is not None and level > bounds.maximum * (1 + PRINTED)):
+    is_possible_number = bounds.kind != "integer" or isinstance(level, int)
+    if not is_possible_number or (bounds.maximum is not None and level > bounds.maximum * (1 + PRINTED)):
         return False
     least, most = rule.level_range(classes, rows)
     return least * (1 - PRINTED) <= level <= most * (1 + PRINTED)
@@ -207,25 +218,25 @@ def _fits(rule: Model, row: WarehouseRow) -> bool | None:
     return compares(row.level, rule.operator, limit)
 
 
-def _rule(one: PolicyStatement) -> Model:
-    asked = one.spec.model
-    if asked is None:
-        assert isinstance(one.spec.limit, CellLimit)
-        (asked,) = one.spec.limit.request.requirements
-        return cell_rule(asked)
-    return model_alone(asked, one.sensitive)
+def _rule(statement: PolicyStatement) -> Model:
+    requirement = statement.spec.model
+    if requirement is None:
+        assert isinstance(statement.spec.limit, CellLimit)
+        (requirement,) = statement.spec.limit.request.requirements
+        return cell_rule(requirement)
+    return model_alone(requirement, statement.sensitive)
 
 
-def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
+def _check(statement: PolicyStatement, row: WarehouseRow) -> Check:
     """The row as a check."""
-    rule = _rule(one)
-    cells = isinstance(one.spec.limit, CellLimit)
+    rule = _rule(statement)
+    cells = isinstance(statement.spec.limit, CellLimit)
     name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
     status = _STATUS[row.verdict]
     among = row.classes if rule.counts_people else row.table_rows
     return Check(
         model=rule.name,
-        sensitive=one.sensitive,
+        sensitive=statement.sensitive,
         parameters=rule.shown_parameters() if not cells else rule.values,
         level=row.level,
         levels={name: row.level},
@@ -235,7 +246,7 @@ def _check(one: PolicyStatement, row: WarehouseRow) -> Check:
         failing_classes=None if cells or rule.counts_people else row.failing_classes,
         failing_rows=row.failing_rows,
         failing_share=None if row.failing_rows is None or not among or cells else row.failing_rows / among,
-        text=one.spec.requirement if cells else one.compiled.check,
+        text=statement.spec.requirement if cells else statement.compiled.check,
         note=_UNDECIDED if status is Status.UNDETERMINED and row.table_rows else rule.note,
         details={"persons": row.classes} if rule.counts_people else {},  # a class there is a person
         title=f"Unsafe cells by the {rule.title}" if cells else rule.title,
@@ -259,42 +270,47 @@ def place_of_answers(db: str) -> AdbcPlace:
     return adbc_place(db)
 
 
-def asked_over_adbc(place: AdbcPlace, dialect: str, tables: Sequence[TableEntry], limits: Limits) -> WarehouseAnswers:
+def asked_over_adbc(
+    database: AdbcPlace, dialect: str, tables: Sequence[TableEntry], limits: Limits
+) -> WarehouseAnswers:
     """The answers to all statements of some tables, each of one row.
 
     Args:
-        place: the database. dialect: what it speaks, empty = what its driver says. limits: of time, for all together.
+        database: the database.
+        dialect: what it speaks, empty = what its driver says.
+        limits: of time, for all together.
 
     Raises:
         UsageError: nobody knows the dialect. MissingDriver, ConnectionFailed, Incomplete: as `AdbcReader`.
     """
-    spoken = dialect or place.driver.dialect
+    spoken = dialect or database.driver.dialect
     if not spoken:
         raise UsageError(
-            f"The SQL dialect of the database behind {place.driver.name} is unknown. Name it with "
+            f"The SQL dialect of the database behind {database.driver.name} is unknown. Name it with "
             f"{spelled('dialect')}: {', '.join(DIALECTS)}."
         )
     wording = Wording(find_dialect(spoken))
-    made = [one for one in policy_statements(tables, wording) if one.compiled.sql]
+    statements = [statement for statement in policy_statements(tables, wording) if statement.compiled.sql]
     answers = WarehouseAnswers({}, wording=wording)
     rows: dict[str, list[WarehouseRow]] = {}
-    with AdbcReader(place, limits) as reader:
-        for one in made:
+    with AdbcReader(database, limits) as reader:
+        for statement in statements:
             try:
-                rows[one.test_id] = _rows(reader, one)
+                rows[statement.test_id] = _rows(reader, statement)
             except EngineError as error:
-                answers.failed[one.test_id] = str(error)
+                answers.failed[statement.test_id] = str(error)
     answers.told = (
-        f"Judged from results over ADBC ({place.driver.name}): {place.driver.access}. Columns without a role were not "
-        "checked."
+        f"Judged from results over ADBC ({database.driver.name}): {database.driver.access}. Columns without a "
+        "role were not checked."
     )
     return replace(answers, rows=rows)
 
 
-def _rows(reader: AdbcReader, one: PolicyStatement) -> list[WarehouseRow]:
+def _rows(reader: AdbcReader, statement: PolicyStatement) -> list[WarehouseRow]:
     """The rows of a statement; one of another name is none of it."""
-    found = [
+    rows = [
         read_row({name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()})
-        for row in reader.rows(one.compiled.sql)
+        for row in reader.rows(statement.compiled.sql)
     ]
-    return [row if row.test_id == one.test_id else replace(row, wrong="has another name") for row in found]
+    test_id = statement.test_id
+    return [row if row.test_id == test_id else replace(row, wrong="has another name") for row in rows]

@@ -136,12 +136,12 @@ def run_gate(
         Interrupted: somebody pressed Ctrl-C.
     """
     policy = request.read(connects=not request.results and not request.db)
-    files = [Path(one) for one in request.results]
-    place = _place(request)
-    if place is not None and place.file is not None:
-        refuse_overwriting([request.baseline, request.history, request.store_failures, *written], [place.file])
-    made = [request.baseline if request.accept else None, request.history, request.store_failures, *written]
-    refuse_overwriting(made, [*files_of(policy), *files])
+    files = [Path(file) for file in request.results]
+    database = _place(request)
+    if database is not None and database.file is not None:
+        refuse_overwriting([request.baseline, request.history, request.store_failures, *written], [database.file])
+    written_files = [request.baseline if request.accept else None, request.history, request.store_failures, *written]
+    refuse_overwriting(written_files, [*files_of(policy), *files])
     if request.baseline is not None and not request.accept:
         refuse_overwriting([request.history, request.store_failures, *written], [Path(request.baseline)])
     if request.history is not None:
@@ -149,18 +149,20 @@ def run_gate(
     if request.accept and request.baseline is not None:
         check_destination(Path(request.baseline), (".yml", ".yaml"))
     answers = read_answers(files, request.run) if files else None
-    if place is not None:
-        answers = asked_over_adbc(place, request.dialect, select(policy.tables, request.select), request.limits)
+    if database is not None:
+        answers = asked_over_adbc(database, request.dialect, select(policy.tables, request.select), request.limits)
     baseline = Baseline(Path(request.baseline)) if request.baseline is not None else None
-    known = baseline.accepted() if baseline is not None and (not request.accept or is_file(baseline.path)) else {}
+    accepted_states = (
+        baseline.accepted() if baseline is not None and (not request.accept or is_file(baseline.path)) else {}
+    )
     store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
 
     def settle(test: GateTest) -> GateTest:
-        return settled(test, known.get(test.key)) if baseline is not None and not request.accept else test
+        return settled(test, accepted_states.get(test.key)) if baseline is not None and not request.accept else test
 
     today = request.today or datetime.datetime.now(datetime.UTC).date()
-    asked = (request.select, request.fail_fast, request.limits, today, request.show_values)
-    result = run_policy(policy, GateRun(*asked, opener, tell, settle, store.add if store else None, answers))
+    options = (request.select, request.fail_fast, request.limits, today, request.show_values)
+    result = run_policy(policy, GateRun(*options, opener, tell, settle, store.add if store else None, answers))
     if store is not None:
         try:
             store.write()
@@ -176,24 +178,24 @@ def run_gate(
         return replace(result, notes=tuple(notes))
     result = replace(result, baseline=str(baseline.path))
     if request.accept:
-        baseline.write(accept(known, result, every=not request.select))
+        baseline.write(accept(accepted_states, result, has_all_tests=not request.select))
         return replace(result, notes=(*notes, *_accepted(baseline, result)))
-    gone = () if request.select else gone_tests(known, result)
+    gone = () if request.select else gone_tests(accepted_states, result)
     names = tuple(f"{table}: {for_attribute(requirement, sensitive)}" for table, requirement, sensitive in gone)
-    warnings = (*result.warnings, *_new_columns(known, result))
+    warnings = (*result.warnings, *_new_columns(accepted_states, result))
     return replace(result, gone=names, notes=tuple(notes), warnings=warnings)
 
 
-def _new_columns(known: Mapping[Key, Accepted], result: GateResult) -> Iterator[tuple[str, Warned]]:
+def _new_columns(accepted_states: Mapping[Key, Accepted], result: GateResult) -> Iterator[tuple[str, Warned]]:
     """Yield a warning for each column without a role that a table did not have when it was accepted."""
     tested = {test.table for test in result.tests if test.requirement == ALL_NAMED}  # where a test says it
     for table, columns in columns_without_role(result).items():
-        before = known.get((table, WITHOUT_ROLE, ""))
+        before = accepted_states.get((table, WITHOUT_ROLE, ""))
         accepted = {names[0] for names, _ in before.findings} if before else {*columns}
         for column in columns:
             if column not in accepted and table not in tested:
-                said = f"{column} is a new column without a role. Others may know its values: give it one."
-                yield table, Warned("new_column", (column,), said)
+                sentence = f"{column} is a new column without a role. Others may know its values: give it one."
+                yield table, Warned("new_column", (column,), sentence)
 
 
 def _place(request: GateRequest) -> AdbcPlace | None:
@@ -217,8 +219,8 @@ def _place(request: GateRequest) -> AdbcPlace | None:
 def _stored(store: FailureStore, show_values: bool) -> str:
     hidden = "with" if show_values else "without"
     classes = plural(store.classes, "failing class is", "failing classes are")
-    said = f"{classes} in {str(store.path)!r}, {hidden} their values."
-    return " ".join([said, *(f"Not there: {sentence}" for sentence in store.unnamed)])
+    sentence = f"{classes} in {str(store.path)!r}, {hidden} their values."
+    return " ".join([sentence, *(f"Not there: {sentence}" for sentence in store.unnamed)])
 
 
 def _recorded(history: History, result: GateResult, *, accepted: bool) -> list[str]:

@@ -69,8 +69,8 @@ def _profiles_file(folder: Path, profiles_dir: str = "") -> tuple[Path, str]:
     for path, called in places:
         if is_file(path / "profiles.yml"):
             return path / "profiles.yml", str(Path(called, "profiles.yml"))
-    listed = " or ".join(called for _, called in places)
-    raise UsageError(f"There is no profiles.yml in {listed}; DBT_PROFILES_DIR names its folder.")
+    places_listed = " or ".join(called for _, called in places)
+    raise UsageError(f"There is no profiles.yml in {places_listed}; DBT_PROFILES_DIR names its folder.")
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def profile_targets(name: str, folder: Path, *, target: str = "", profiles_dir: 
         raise UsageError(f"{called}: profile {used.shown} has no target {chosen.shown}.{hint}")
     names = {chosen.text: chosen.shown} | {other: repr(other) for other in outputs if other != chosen.text}
     return [
-        ProfileTarget(shown, called, _mapping(outputs[other], called, f"target {shown}"))
-        for other, shown in names.items()
+        ProfileTarget(label, called, _mapping(outputs[other], called, f"target {label}"))
+        for other, label in names.items()
     ]
 
 
@@ -164,13 +164,13 @@ def _database(target: ProfileTarget, folder: Path) -> tuple[str, bool]:
             f"{file}: this target is of type {kind.shown}; sqlaudit connects to duckdb and postgres. For another "
             "warehouse its dbt tests run inside dbt."
         )
-    given: dict[str, _Value] = {}
+    parameters: dict[str, _Value] = {}
     for parameter in _POSTGRES:
         node = output.get(parameter, output.get(_ALSO.get(parameter, parameter)))
         if node is not None and node.value is not None:
-            given[parameter] = _rendered(node, parameter)
-    secret = any(value.secret for parameter, value in given.items() if parameter != "password")
-    return conninfo({parameter: value.text for parameter, value in given.items()}), secret
+            parameters[parameter] = _rendered(node, parameter)
+    secret = any(value.secret for parameter, value in parameters.items() if parameter != "password")
+    return conninfo({parameter: value.text for parameter, value in parameters.items()}), secret
 
 
 def _value(section: Mapping[str, Node], key: str, usual: str) -> _Value:
@@ -210,19 +210,19 @@ def _variables(template: nodes.Template) -> list[tuple[str, bool]]:
     Raises:
         TemplateError: it does something else.
     """
-    known = all(isinstance(node, _ALLOWED) for node in template.find_all(nodes.Node))
-    known &= all(used.name in _FILTERS for used in template.find_all(nodes.Filter))
-    found = []
+    is_allowed = all(isinstance(node, _ALLOWED) for node in template.find_all(nodes.Node))
+    is_allowed &= all(used.name in _FILTERS for used in template.find_all(nodes.Filter))
+    variables = []
     for call in template.find_all(nodes.Call):
-        known &= isinstance(call.node, nodes.Name) and call.node.name == "env_var"
+        is_allowed &= isinstance(call.node, nodes.Name) and call.node.name == "env_var"
         arguments = [argument.value for argument in call.args if isinstance(argument, nodes.Const)]
         fits = len(arguments) == len(call.args) in (1, 2) and all(isinstance(value, str) for value in arguments)
-        if not (known and fits) or call.kwargs or call.dyn_args or call.dyn_kwargs:
+        if not (is_allowed and fits) or call.kwargs or call.dyn_args or call.dyn_kwargs:
             raise TemplateError
-        found.append((arguments[0], len(arguments) == 2))
-    if not known:
+        variables.append((arguments[0], len(arguments) == 2))
+    if not is_allowed:
         raise TemplateError
-    return found
+    return variables
 
 
 def conninfo(given: Mapping[str, object]) -> str:
@@ -265,41 +265,41 @@ _NEVER = (
 
 def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | None]:
     """The connections by name, None for one with a mistake."""
-    found = {}
+    connections = {}
     for key, value in mistakes.pairs(node, "'connections'"):
         name = mistakes.attempt(text, key, "", "a connection's name")
         if name:
-            found[name] = _connection(name, value, mistakes)
-    return found
+            connections[name] = _connection(name, value, mistakes)
+    return connections
 
 
 def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
-    own = Mistakes()
-    if any(key.value in ("password", "pass") for key, _ in own.pairs(node, "a connection")):
+    problems = Mistakes()
+    if any(key.value in ("password", "pass") for key, _ in problems.pairs(node, "a connection")):
         mistakes.add(node, f"connection {name!r}: {_NEVER}")
         return None
-    found = own.section(node, "a connection", KEYS)
-    kinds = [kind for kind in KINDS if kind in found]
+    section = problems.section(node, "a connection", KEYS)
+    kinds = [kind for kind in KINDS if kind in section]
     if len(kinds) != 1:
-        own.add(node, f"connection {name!r} needs one of {', '.join(KINDS)}.")
-        mistakes += own
+        problems.add(node, f"connection {name!r} needs one of {', '.join(KINDS)}.")
+        mistakes += problems
         return None
     kind = kinds[0]
-    given = {key: found.take(key, text, "") for key in found}
+    values = {key: section.take(key, text, "") for key in section}
     for key in ("target", "profiles_dir"):
-        if key in found and kind != "dbt_profile":
-            own.add(found[key], f"{key!r} needs a dbt_profile.")
-    if "password_env" in found and kind not in ("url", "service"):
-        own.add(found["password_env"], "'password_env' needs a url or service.")
+        if key in section and kind != "dbt_profile":
+            problems.add(section[key], f"{key!r} needs a dbt_profile.")
+    if "password_env" in section and kind not in ("url", "service"):
+        problems.add(section["password_env"], "'password_env' needs a url or service.")
     for key in ("url", "service", "namespace"):
-        if holds_password(given.get(key, "")):
-            own.add(found[key], f"connection {name!r}: {_NEVER}")
-    mistakes += own
-    if own:
+        if holds_password(values.get(key, "")):
+            problems.add(section[key], f"connection {name!r}: {_NEVER}")
+    mistakes += problems
+    if problems:
         return None
-    place = place_of(node)
-    more = {key: given.get(key, "") for key in ("password_env", "target", "profiles_dir", "namespace")}
-    return Connection(name, kind, given[kind], place, Path(place.file).parent, **more)
+    location = place_of(node)
+    fields = {key: values.get(key, "") for key in ("password_env", "target", "profiles_dir", "namespace")}
+    return Connection(name, kind, values[kind], location, Path(location.file).parent, **fields)
 
 
 def holds_password(written: str) -> bool:
@@ -318,10 +318,10 @@ def database_of(connection: Connection) -> Whereabouts:
     if connection.kind == "duckdb":
         return Whereabouts(str(_file(connection)), source)
     if connection.kind == "env":
-        given = _variable(connection.value, connection)
-        path = connection.folder / given
-        found = str(path) if "://" not in given and "=" not in given and exists(path) else given
-        return Whereabouts(found, source, secret=True)
+        value = _variable(connection.value, connection)
+        path = connection.folder / value
+        database = str(path) if "://" not in value and "=" not in value and exists(path) else value
+        return Whereabouts(database, source, secret=True)
     if connection.kind == "dbt_profile":
         text, secret = load_profile(
             connection.value, connection.folder, target=connection.target, profiles_dir=connection.profiles_dir
@@ -351,8 +351,8 @@ def _file(connection: Connection) -> Path:
     """The file, which is told as the policy has it: what `~` means comes from the environment."""
     path = connection.folder / expanded(connection.value)
     if not exists(path):
-        shown = connection.value if connection.value.startswith("~") else str(path)
-        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {shown!r}.")
+        label = connection.value if connection.value.startswith("~") else str(path)
+        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {label!r}.")
     return path
 
 

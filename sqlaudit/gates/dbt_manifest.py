@@ -54,22 +54,22 @@ def load_dbt_policy(project: str | Path, target: str = "", *, connects: bool = T
     manifest = _manifest(file)
     nodes = {**manifest.get("nodes", {}), **manifest.get("sources", {})}
     _refuse_without_table(manifest, file)
-    wanted = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
-    if not wanted:
+    tested = {name: node for name, node in nodes.items() if node.get("resource_type") in _KINDS and _marked(node)}
+    if not tested:
         raise UsageError(f"{file}: no model, seed, snapshot or source has {KEY!r} in its meta.")
     mistakes, notes = list[Mistake](), list(_stale(folder, file, sources))
-    tables = [_table(name, node, wanted, nodes, folder, mistakes) for name, node in wanted.items()]
+    tables = [_table(name, node, tested, nodes, folder, mistakes) for name, node in tested.items()]
     try:
         targets = profile_targets(profile, folder, target=target)
-        notes += _notes_on_target(file, manifest, wanted.values(), targets)
+        notes += _notes_on_target(file, manifest, tested.values(), targets)
         mistakes += [
-            _unreached(node, folder, targets[0]) for node in wanted.values() if not _is_reached(node, targets[0])
+            _unreached(node, folder, targets[0]) for node in tested.values() if not _is_reached(node, targets[0])
         ]
     except UsageError:
         if connects or target:
             raise
-    place = Place(str(folder / "dbt_project.yml"))
-    connection = Connection(CONNECTION, "dbt_profile", profile, place, folder, target=target)
+    project_place = Place(str(folder / "dbt_project.yml"))
+    connection = Connection(CONNECTION, "dbt_profile", profile, project_place, folder, target=target)
     return Policy(str(file), {CONNECTION: connection}, linked(tables), tuple(mistakes), tuple(notes))
 
 
@@ -79,28 +79,28 @@ def _project(folder: Path) -> tuple[str, str, list[str]]:
     root = load_nodes(file)
     if root is None:
         raise InputError(f"{file}: is empty.")
-    found = {key.value: value for key, value in root.pairs("dbt_project.yml")}
-    if "profile" not in found:
+    values = {key.value: value for key, value in root.pairs("dbt_project.yml")}
+    if "profile" not in values:
         raise UsageError(f"{file}: names no profile.")
-    written = rendered(found["target-path"], "target-path") if "target-path" in found else "target"
+    written = rendered(values["target-path"], "target-path") if "target-path" in values else "target"
     read = [
         rendered(named, key)
         for key, usual in _SOURCES.items()
-        for named in (found[key].items(key) if key in found else [nodes_of(usual)])
+        for named in (values[key].items(key) if key in values else [nodes_of(usual)])
     ]
-    return found["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written, read
+    return values["profile"].text("profile"), os.environ.get("DBT_TARGET_PATH") or written, read
 
 
 def _manifest(file: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"), parse_float=str)
+        manifest = json.loads(file.read_text(encoding="utf-8"), parse_float=str)
     except OSError:
         raise InputError(f"{file}: cannot be read. Run `dbt parse` to write it.") from None
     except (ValueError, RecursionError):  # no JSON or UTF-8; nested too deeply
         raise InputError(f"{file}: is not a manifest of dbt. Run `dbt parse` to write it again.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("nodes"), dict):
         raise InputError(f"{file}: is not a manifest of dbt. Run `dbt parse` to write it again.")
-    return found
+    return manifest
 
 
 def _refuse_without_table(manifest: Mapping[str, Any], file: Path) -> None:
@@ -157,25 +157,28 @@ def _notes_on_target(
     if fitting[0] == len(checked) or (own_macro and fitting[0] == max(fitting) > 0):
         return []
     odd = next(node for node in checked if not _has_schema_of(node, used, own_macro))
-    said = f"{_name(odd)} is in the schema {odd.get('schema')!r}"
+    finding = f"{_name(odd)} is in the schema {odd.get('schema')!r}"
     if own_macro and max(fitting) == 0:
         return [
-            f"{said}. The project names schemas itself, so whether {file} is of target {used.name} was not checked."
+            f"{finding}. The project names schemas itself, so whether {file} is of target {used.name} was not checked."
         ]
     other = next((other for other, fits in zip(others, fitting[1:], strict=True) if fits == max(fitting) > 0), None)
     made_for = f", as for the target {other.name}" if other else ""
     parse = f"`dbt parse --target {used.name[1:-1]}`" if used.name.startswith("'") else "`dbt parse`"
     raise UsageError(
-        f"{file} was not made for the target {used.name}: {said}{made_for}. Run {parse}, or name another target with "
-        f"{spelled('dbt_target')}."
+        f"{file} was not made for the target {used.name}: {finding}{made_for}. Run {parse}, or name another target "
+        f"with {spelled('dbt_target')}."
     )
 
 
 def _has_schema_of(node: Mapping[str, Any], target: ProfileTarget, own_macro: bool) -> bool:
     """True if a table's schema is what dbt makes of the target's and the table's own; a fixed one of a snapshot is."""
     config, schema = node.get("config") or {}, str(node.get("schema")).casefold()
-    own, usual = str(config.get("schema") or "").strip(), target.default_schema.casefold()
-    fits = [str(config.get("target_schema") or "").casefold(), f"{usual}_{own}".casefold() if own else usual]
+    own_schema, usual = str(config.get("schema") or "").strip(), target.default_schema.casefold()
+    fits = [
+        str(config.get("target_schema") or "").casefold(),
+        f"{usual}_{own_schema}".casefold() if own_schema else usual,
+    ]
     return schema in (*fits, usual if own_macro else "")
 
 
@@ -207,17 +210,17 @@ def _marked(node: Mapping[str, Any]) -> bool:
 def _table(
     unique: str,
     node: Mapping[str, Any],
-    wanted: Mapping[str, Any],
+    tested: Mapping[str, Any],
     nodes: Mapping[str, Any],
     folder: Path,
     mistakes: list[Mistake],
 ) -> TableEntry:
-    entry, place = _find(folder, node)
-    roles = _roles(node, place, mistakes)
-    said = _located(entry, _meta(node).get(KEY, {}), place)
+    entry, location = _find(folder, node)
+    roles = _roles(node, location, mistakes)
+    settings = _located(entry, _meta(node).get(KEY, {}), location)
     if node.get("config", {}).get("materialized") == "ephemeral":
         gone = f"{_name(node)} is ephemeral, so the database has no table to test."
-        mistakes.append(Mistake(place, gone))
+        mistakes.append(Mistake(location, gone))
     owner = _meta(node).get("owner")
     extra = {
         "name": _name(node),
@@ -226,16 +229,16 @@ def _table(
         "tags": tuple(node.get("tags") or ()),
         "owner": owner if isinstance(owner, str) else "",
         "description": str(node.get("description") or "").strip().split("\n")[0],
-        "derived_from": tuple(_name(wanted[parent]) for parent in _parents(unique, wanted, nodes)),
+        "derived_from": tuple(_name(tested[parent]) for parent in _parents(unique, tested, nodes)),
     }
-    return table_of(said, _target(node), CONNECTION, folder, extra)
+    return table_of(settings, _target(node), CONNECTION, folder, extra)
 
 
 def _name(node: Mapping[str, Any]) -> str:
-    own = str(node.get("name"))
+    name = str(node.get("name"))
     if node.get("version") is not None:
-        return f"{own}.v{node['version']}"
-    return f"{node['source_name']}.{own}" if node.get("resource_type") == "source" else own
+        return f"{name}.v{node['version']}"
+    return f"{node['source_name']}.{name}" if node.get("resource_type") == "source" else name
 
 
 def _target(node: Mapping[str, Any]) -> Target:
@@ -245,26 +248,27 @@ def _target(node: Mapping[str, Any]) -> Target:
     return Target(relation=relation, label=_name(node))
 
 
-def _roles(node: Mapping[str, Any], place: Place, mistakes: list[Mistake]) -> Roles:
+def _roles(node: Mapping[str, Any], location: Place, mistakes: list[Mistake]) -> Roles:
     """The roles that columns have in their own meta: `sqlaudit: sensitive`, or `sqlaudit: {role: sensitive}`."""
-    found: dict[str, list[str]] = {}
+    columns_of_role: dict[str, list[str]] = {}
     for name, column in (node.get("columns") or {}).items():
-        said = _meta(column).get(KEY)
-        role = said.get("role") if isinstance(said, dict) else said
+        marked = _meta(column).get(KEY)
+        role = marked.get("role") if isinstance(marked, dict) else marked
         if role is None:
             continue
         if role not in _ROLES:
             hint = closest(str(role), _ROLES)
-            mistakes.append(Mistake(place, f"{_name(node)}: column {name!r} has no role {role!r}.{hint}"))
+            mistakes.append(Mistake(location, f"{_name(node)}: column {name!r} has no role {role!r}.{hint}"))
             continue
-        found.setdefault(_ROLES[role], []).append(str(column.get("name") or name))
-    entity = found.pop("entity", [])
+        columns_of_role.setdefault(_ROLES[role], []).append(str(column.get("name") or name))
+    entity = columns_of_role.pop("entity", [])
     if len(entity) > 1:
-        mistakes.append(Mistake(place, f"{_name(node)}: {' and '.join(entity)} are both the entity. Keep one."))
-    return Roles(**{role: tuple(names) for role, names in found.items()}, entity=entity[0] if entity else None)  # type: ignore[arg-type]
+        mistakes.append(Mistake(location, f"{_name(node)}: {' and '.join(entity)} are both the entity. Keep one."))
+    names_of_role: dict[str, Any] = {role: tuple(names) for role, names in columns_of_role.items()}
+    return Roles(**names_of_role, entity=entity[0] if entity else None)
 
 
-def _parents(unique: str, wanted: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[str]:
+def _parents(unique: str, tested: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[str]:
     """The nearest tested tables that a table is made of, through any number of others."""
     seen: set[str] = set()
     waiting = list(_depends_on(nodes.get(unique)))
@@ -273,7 +277,7 @@ def _parents(unique: str, wanted: Mapping[str, Any], nodes: Mapping[str, Any]) -
         if parent in seen:
             continue
         seen.add(parent)
-        if parent in wanted:
+        if parent in tested:
             yield parent
         else:
             waiting += _depends_on(nodes.get(parent))
@@ -305,14 +309,14 @@ def _name_of(entry: Node) -> str:
     return text_or_empty(children(entry).get("name"))
 
 
-def _located(entry: Node | None, value: Any, place: Place) -> Node:
+def _located(entry: Node | None, value: Any, location: Place) -> Node:
     """The meta as nodes: those of the YAML file with their lines where it says the same, else the manifest's."""
-    about, given = children(entry), {} if value is None else value
+    about, settings = children(entry), {} if value is None else value
     for holder in (about, children(about.get("config"))):
-        own = children(holder.get("meta")).get(KEY)
-        if own is not None and _says(own, given):
-            return own
-    return nodes_of(given, str(place))
+        written = children(holder.get("meta")).get(KEY)
+        if written is not None and _says(written, settings):
+            return written
+    return nodes_of(settings, str(location))
 
 
 def _says(node: Node, value: Any) -> bool:

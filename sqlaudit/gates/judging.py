@@ -21,7 +21,7 @@ T = TypeVar("T")
 def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED, message: str = "") -> GateTest:
     """A test without figures."""
     roles, joint = entry.roles, entry.roles.joint
-    one = replace(
+    sorted_roles = replace(
         roles,
         quasi_identifiers=tuple(sorted(roles.quasi_identifiers)),
         sensitive=roles.sensitive if joint else (),
@@ -29,7 +29,7 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
     )
     limits = (spec.limit if isinstance(spec.limit, kind) else None for kind in get_args(Limit))
     what = (spec.model, *limits, spec.identifier, spec.all_named)
-    more = (spec.sensitive if joint else (), entry.insensitive if spec.all_named else ())
+    further_parts = (spec.sensitive if joint else (), entry.insensitive if spec.all_named else ())
     return GateTest(
         table=entry.name,
         requirement=spec.requirement,
@@ -42,14 +42,16 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
         owner=spec.owner or entry.owner,
         description=spec.description or entry.description,
         columns={name: entry.role_places.get(name, spec.place) for name in roles.quasi_identifiers},
-        asked=digest(Path(entry.place.file).parent, entry.target, one, entry.inputs, entry.persons, what, more),
+        asked=digest(
+            Path(entry.place.file).parent, entry.target, sorted_roles, entry.inputs, entry.persons, what, further_parts
+        ),
     )
 
 
 def errored(entry: TableEntry, spec: TestSpec, error: SqlauditError) -> GateTest:
     """A test that could not be run; at the line of the column when the error is about one of the roles."""
     message = str(error)
-    named = [place for column, place in entry.role_places.items() if repr(column) in message]
+    named = [location for column, location in entry.role_places.items() if repr(column) in message]
     test = broken(entry, spec, message, error.exit_code)
     return replace(test, place=named[0]) if named else test
 
@@ -102,18 +104,18 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
     if check.status not in (Status.FAIL, Status.WARN):
         why = check.note or ("the table has no rows" if not rows else "it could not be decided")
         return Outcome.WARN if gentle else Outcome.UNDETERMINED, f"{why[0].upper()}{why[1:].rstrip('.')}."
-    failing, said = check.failing_rows, ""
+    failing, message = check.failing_rows, ""
     if failing is None:
         return Outcome.WARN if gentle else Outcome.FAIL, ""
     for limit, outcome in ((spec.error_if, Outcome.FAIL), (spec.warn_if, Outcome.WARN)):
         if gentle and outcome is Outcome.FAIL:
             continue
         if limit is None or limit.met(failing, rows):
-            return outcome, said
+            return outcome, message
         if not limit.met(rows, rows):
             return outcome, f"'{limit.text}' allows every row of this table, so it is not used. Write a smaller limit."
-        said = said or f"Within the limit '{limit.text}'."
-    return Outcome.PASS, said
+        message = message or f"Within the limit '{limit.text}'."
+    return Outcome.PASS, message
 
 
 def among(check: Check, rows: int | None) -> int:
@@ -123,22 +125,24 @@ def among(check: Check, rows: int | None) -> int:
 
 def excepted(test: GateTest, spec: TestSpec, exceptions: Sequence[PolicyException], today: datetime.date) -> GateTest:
     """The test with the exception that the policy makes for it, if there is one."""
-    found = [
-        one for one in exceptions if excepts(one.requirement, spec) and one.sensitive in ("", test.sensitive or "")
+    matching = [
+        exception
+        for exception in exceptions
+        if excepts(exception.requirement, spec) and exception.sensitive in ("", test.sensitive or "")
     ]
-    if not found:
+    if not matching:
         return test
-    last = max(found, key=lambda one: one.until)
+    last = max(matching, key=lambda exception: exception.until)
     noted = replace(test, exception=Excepted(last.until.isoformat(), last.reason, last.until < today, last.place))
     failing = test.check.failing_rows if test.check is not None else None
     if test.outcome not in (Outcome.FAIL, Outcome.WARN):
-        said = "The exception is no longer needed." if test.outcome is Outcome.PASS else ""
+        message = "The exception is no longer needed." if test.outcome is Outcome.PASS else ""
     elif last.until < today:
-        said = f"Its exception expired on {last.until.isoformat()}."
+        message = f"Its exception expired on {last.until.isoformat()}."
     elif last.up_to is None or (
         test.check is not None and failing is not None and last.up_to.met(failing, among(test.check, test.rows))
     ):
         return replace(noted, outcome=Outcome.EXCEPTED)
     else:
-        said = f"Its exception is for up to {last.up_to.text.removeprefix('<= ')} only."
-    return replace(noted, message=" ".join(filter(None, (test.message, said))))
+        message = f"Its exception is for up to {last.up_to.text.removeprefix('<= ')} only."
+    return replace(noted, message=" ".join(filter(None, (test.message, message))))

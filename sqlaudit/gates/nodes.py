@@ -87,8 +87,9 @@ def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
     key = _KEYS.get(field, field if field in _SAME else None)
     if key is None or not values or values == (True,):
         return key
-    texts_of_values = ", ".join(map(str, values))
-    return f"{key.strip(chr(39))}: {f'[{texts_of_values}]' if field in ('qi', 'identifier', 'insensitive', 'reviewed') else texts_of_values}"
+    value_text = ", ".join(map(str, values))
+    is_list = field in ("qi", "identifier", "insensitive", "reviewed")
+    return f"{key.strip(chr(39))}: {f'[{value_text}]' if is_list else value_text}"
 
 
 class PolicySection(dict[str, Node]):

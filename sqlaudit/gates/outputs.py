@@ -35,20 +35,20 @@ def render_github(result: GateResult, root: Path) -> str:
         if kind is not None:
             title = f"{test.name} {text_of(OUTCOMES[test.outcome])}"
             lines.append(_command(kind, test.place, root, title, tested_sentence(test)))
-    told = [
-        _command("notice" if is_note(one) else "warning", result.place_of(table), root, table, one.message)
-        for table, one in result.notices
+    notices = [
+        _command("notice" if is_note(notice) else "warning", result.place_of(table), root, table, notice.message)
+        for table, notice in result.notices
     ]
     relations = relations_text(result)
     verdict = (text_of(gate_headline(result)), *((f"Tested: {relations}",) if relations else ()))
-    return "\n".join([*lines, *map(visible, verdict), *told, visible(MEANING)]) + "\n"
+    return "\n".join([*lines, *map(visible, verdict), *notices, visible(MEANING)]) + "\n"
 
 
-def _command(kind: str, place: Place, root: Path, title: str, message: str) -> str:
-    line = {} if place.line is None else {"line": str(place.line)}
-    given = {"file": place.relative(root), **line, "title": title}
-    told = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in given.items()}
-    properties = ",".join(f"{name}={value}" for name, value in told.items())
+def _command(kind: str, location: Place, root: Path, title: str, message: str) -> str:
+    line = {} if location.line is None else {"line": str(location.line)}
+    fields = {"file": location.relative(root), **line, "title": title}
+    encoded = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in fields.items()}
+    properties = ",".join(f"{name}={value}" for name, value in encoded.items())
     return f"::{kind} {properties}::{_data(message)}"
 
 
@@ -73,8 +73,8 @@ def render_junit(result: GateResult) -> str:
         suite = _suite(root, table, [_case(test) for test in result.tests if test.table == table], result)
         notices = [notice.message for name, notice in result.notices if name == table]
         relation = result.relations[table]
-        said = [*notices, *((f"Tested: {relation}",) if relation not in ("", table) else ()), MEANING]
-        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, said))
+        output_lines = [*notices, *((f"Tested: {relation}",) if relation not in ("", table) else ()), MEANING]
+        ET.SubElement(suite, "system-out").text = "\n".join(map(visible, output_lines))
     if result.mistakes:
         _suite(root, "the policy", [_case_of(mistake) for mistake in result.mistakes], result)
     for name in ("tests", "failures", "errors"):
@@ -94,22 +94,22 @@ def _suite(root: ET.Element, name: str, cases: Sequence[ET.Element], result: Gat
 
 def _case(test: GateTest) -> ET.Element:
     case = ET.Element("testcase", name=visible(test.wanted), classname=visible(test.table))
-    said = visible(sentence(test))
+    message = visible(sentence(test))
     if test.blocks:
         tag = "error" if test.outcome is Outcome.ERROR else "failure"
-        found = ET.SubElement(case, tag, message=said, type=test.outcome.value)
-        found.text = visible(f"{test.place}: {tested_sentence(test)}")
+        problem = ET.SubElement(case, tag, message=message, type=test.outcome.value)
+        problem.text = visible(f"{test.place}: {tested_sentence(test)}")
     elif test.outcome in _SKIPPED:
-        ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {said}")
+        ET.SubElement(case, "skipped", message=f"{test.outcome.value}: {message}")
     elif test.outcome is Outcome.WARN:
-        ET.SubElement(case, "system-out").text = f"warns: {said}"
+        ET.SubElement(case, "system-out").text = f"warns: {message}"
     return case
 
 
 def _case_of(mistake: Mistake) -> ET.Element:
     case = ET.Element("testcase", name=visible(str(mistake.place)), classname="the policy")
-    found = ET.SubElement(case, "error", message=visible(mistake.message), type="mistake")
-    found.text = visible(f"{mistake.place}: {mistake.message}")
+    problem = ET.SubElement(case, "error", message=visible(mistake.message), type="mistake")
+    problem.text = visible(f"{mistake.place}: {mistake.message}")
     return case
 
 
@@ -157,21 +157,21 @@ def _dataset(result: GateResult, table: str, producer: str) -> dict[str, Any]:
 
 def _assertion(test: GateTest) -> dict[str, Any]:
     check = test.check
-    said: dict[str, Any] = {
+    assertion: dict[str, Any] = {
         "assertion": test.model,
         "success": test.outcome is Outcome.PASS and not test.tolerated,
         "severity": "warn" if test.outcome in ALLOWED or test.tolerated else test.severity,
         "name": visible(test.name),
     }
     if test.sensitive is not None:
-        said["column"] = test.sensitive
+        assertion["column"] = test.sensitive
     if test.description or check is not None:
-        said["description"] = visible(test.description or (full_title(check) if check is not None else ""))
+        assertion["description"] = visible(test.description or (full_title(check) if check is not None else ""))
     if check is not None and check.required is not None:
-        said["expected"] = f"{check.operator} {limit(check.required)}"
+        assertion["expected"] = f"{check.operator} {limit(check.required)}"
     if check is not None and (level := plain(check.level)) is not None:
-        said["actual"] = str(level)
-    return said
+        assertion["actual"] = str(level)
+    return assertion
 
 
 # A policy's run as a table with a row for each test: for a warehouse, a catalogue or a spreadsheet.
@@ -195,9 +195,9 @@ def result_rows(result: GateResult) -> list[tuple[Any, ...]]:
     run = {"run_id": result.run_id, "run_time": result.time, "policy": result.policy}
     run["sqlaudit"] = result.versions.get("sqlaudit", "")
     wrong = {"severity": "error", "outcome": Outcome.ERROR.value, "publishable": False}
-    found = [_of_test(result, test) for test in result.tests]
-    found += [wrong | {"message": visible(one.message), "line": one.place.line} for one in result.mistakes]
-    return [tuple((run | row).get(name) for name in COLUMNS) for row in found]
+    rows = [_of_test(result, test) for test in result.tests]
+    rows += [wrong | {"message": visible(mistake.message), "line": mistake.place.line} for mistake in result.mistakes]
+    return [tuple((run | row).get(name) for name in COLUMNS) for row in rows]
 
 
 def result_lines(result: GateResult) -> str:
@@ -251,16 +251,18 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     Args:
         result: what the run found. root: what the addresses of files are relative to.
     """
-    told = [test for test in result.tests if test.outcome not in (Outcome.PASS, Outcome.SKIPPED)]
-    rules = _rules(told, [notice for _, notice in result.notices], bool(result.mistakes))
+    reported = [test for test in result.tests if test.outcome not in (Outcome.PASS, Outcome.SKIPPED)]
+    rules = _rules(reported, [notice for _, notice in result.notices], bool(result.mistakes))
     findings = [_entry(MISTAKE, "error", mistake.message, mistake.place, root) for mistake in result.mistakes]
-    findings += [_finding(test, root) for test in told]
+    findings += [_finding(test, root) for test in reported]
     for table, notice in result.notices:
-        level, said = "note" if is_note(notice) else "warning", f"{table}: {notice.message}"
+        level, message = "note" if is_note(notice) else "warning", f"{table}: {notice.message}"
         key = "\0".join((table, notice.code, *notice.columns))
-        findings.append(_entry(notice.code, level, said, result.place_of(table), root, notice=key))
+        findings.append(_entry(notice.code, level, message, result.place_of(table), root, notice=key))
     numbers = {rule["id"]: position for position, rule in enumerate(rules)}
-    findings = [{"ruleId": one["ruleId"], "ruleIndex": numbers[one["ruleId"]], **one} for one in findings]
+    findings = [
+        {"ruleId": finding["ruleId"], "ruleIndex": numbers[finding["ruleId"]], **finding} for finding in findings
+    ]
     driver = {
         "name": "sqlaudit",
         "version": result.versions.get("sqlaudit", ""),
@@ -277,41 +279,41 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
 
 
-def _rules(told: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, Any]]:
-    titles = {test.model: title_of(test.check) if test.check else test.requirement for test in told}
+def _rules(reported: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, Any]]:
+    titles = {test.model: title_of(test.check) if test.check else test.requirement for test in reported}
     titles |= {notice.code: notice.code.replace("_", " ").capitalize() for notice in notices}
     if mistakes:
         titles[MISTAKE] = "The policy can be read"
     return [{"id": name, "shortDescription": {"text": visible(title)}} for name, title in sorted(titles.items())]
 
 
-def _entry(rule: str, level: str, message: str, place: Place, root: Path, **key: str) -> dict[str, Any]:
+def _entry(rule: str, level: str, message: str, location: Place, root: Path, **key: str) -> dict[str, Any]:
     """A finding at a place; one that can be told from others has a key, by the version of its form."""
-    path = quote(place.relative(root))
+    path = quote(location.relative(root))
     physical: dict[str, Any] = {"artifactLocation": {"uri": f"file://{path}" if path.startswith("/") else path}}
-    if place.line is not None:
-        physical["region"] = {"startLine": place.line}
-    found = {
+    if location.line is not None:
+        physical["region"] = {"startLine": location.line}
+    entry = {
         "ruleId": rule,
         "level": level,
         "message": {"text": visible(message)},
         "locations": [{"physicalLocation": physical}],
     }
     prints = {f"{kind}/v1": sha256(text.encode()).hexdigest() for kind, text in key.items()}
-    return found | ({"partialFingerprints": prints} if prints else {})
+    return entry | ({"partialFingerprints": prints} if prints else {})
 
 
 def _finding(test: GateTest, root: Path) -> dict[str, Any]:
     gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
-    level, said = "warning" if gentle else "error", f"{test.name}: {tested_sentence(test)}"
-    found = _entry(test.model, level, said, test.place, root, test="\0".join(test.key))
+    level, message = "warning" if gentle else "error", f"{test.name}: {tested_sentence(test)}"
+    entry = _entry(test.model, level, message, test.place, root, test="\0".join(test.key))
     if test.tags:
-        found["properties"] = {"tags": sorted(set(test.tags))}
+        entry["properties"] = {"tags": sorted(set(test.tags))}
     if test.outcome in _SUPPRESSED:
         exception = test.exception if test.outcome is Outcome.EXCEPTED else None
         why = f"Until {exception.until}: {exception.reason}" if exception else "Not worse than the accepted baseline."
         kind = "inSource" if exception else "external"
-        found["suppressions"] = [{"kind": kind, "justification": visible(why)}]
+        entry["suppressions"] = [{"kind": kind, "justification": visible(why)}]
     if test.change is not None:
-        found["baselineState"] = _DRIFT[test.change.drift]
-    return found
+        entry["baselineState"] = _DRIFT[test.change.drift]
+    return entry

@@ -43,8 +43,8 @@ def tables_of(engine: Engine) -> list[str]:
     """
     rows = engine.catalog_tables()
     if rows is None:
-        listed = engine.run(render("gates/tables.sql", engine.dialect, step="tables of the database"))
-        rows = [(str(schema), str(name)) for schema, name in listed]
+        found_tables = engine.run(render("gates/tables.sql", engine.dialect, step="tables of the database"))
+        rows = [(str(schema), str(name)) for schema, name in found_tables]
     return [_relation(schema, name, engine.own_schema) for schema, name in rows]
 
 
@@ -154,12 +154,12 @@ def _table(table: ProposedTable) -> Iterator[str]:
     yield ""
 
 
-def _cells(found: CountTable) -> Iterator[str]:
+def _cells(count_table: CountTable) -> Iterator[str]:
     yield "  # Every row seems to be a cell of a published table, not a person."
     yield "  requirements:"
     yield "    - aggregates:"
-    yield f"        by: [{_names(found.by)}]"
-    yield f"        count: {_names([found.count])}"
+    yield f"        by: [{_names(count_table.by)}]"
+    yield f"        count: {_names([count_table.count])}"
     yield "        require: [threshold=5] # every cell has at least five contributors"
     yield "        # before: last_month.csv # also for changes since then"
     yield ""
@@ -178,7 +178,7 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
         yield f"  {role}: []"
     else:
         yield f"  {role}:"
-    for column in sorted(columns, key=lambda one: one.proposal.by_sets):
+    for column in sorted(columns, key=lambda column: column.proposal.by_sets):
         mark = "# " if column.proposal.by_sets else ""
         yield f"    {mark}- {column_scalar(column.name)}{_why(column)}"
 
@@ -211,24 +211,36 @@ def with_entities(engine: Engine, tables: Sequence[tuple[ProposedTable, Relation
     values all are keys of another table, then the one with the most values.
     """
     of_people = ((table, relation) for table, relation in tables if not table.things)
-    known = [_Key(table, relation, one.facts) for table, relation in of_people for one in keys(table.profile.columns)]
-    return [_with_entity(engine, table, relation, known) for table, relation in tables]
+    keys_of_people = [
+        _Key(table, relation, column.facts) for table, relation in of_people for column in keys(table.profile.columns)
+    ]
+    return [_with_entity(engine, table, relation, keys_of_people) for table, relation in tables]
 
 
-def _with_entity(engine: Engine, table: ProposedTable, relation: Relation, known: Sequence[_Key]) -> ProposedTable:
-    found = repeating(table.profile.columns)
-    joined = ((one, key) for one in found for key in _joining(engine, relation, one.facts, table, known))
-    by_key = (entity_by(one, f"every value is in {key.facts.name} of {key.table.written}") for one, key in joined)
+def _with_entity(
+    engine: Engine, table: ProposedTable, relation: Relation, keys_of_people: Sequence[_Key]
+) -> ProposedTable:
+    repeating_columns = repeating(table.profile.columns)
+    joined = (
+        (column, key)
+        for column in repeating_columns
+        for key in _joining(engine, relation, column.facts, table, keys_of_people)
+    )
+    by_key = (entity_by(column, f"every value is in {key.facts.name} of {key.table.written}") for column, key in joined)
     entity = next(by_key, None) or proposed_entity(table.profile.columns)
     return table if entity is None else replace(table, entity=entity.column, why=entity.reason)
 
 
 def _joining(
-    engine: Engine, relation: Relation, facts: ColumnFacts, table: ProposedTable, known: Sequence[_Key]
+    engine: Engine, relation: Relation, facts: ColumnFacts, table: ProposedTable, keys_of_people: Sequence[_Key]
 ) -> Iterator[_Key]:
     """The keys that have every value of a column, those of its own name first."""
-    near = [key for key in known if key.table is not table and key.facts.kind == facts.kind and _is_of(facts.name, key)]
-    for key in sorted(near, key=lambda one: one.facts.name.casefold() != facts.name.casefold()):
+    near = [
+        key
+        for key in keys_of_people
+        if key.table is not table and key.facts.kind == facts.kind and _is_of(facts.name, key)
+    ]
+    for key in sorted(near, key=lambda candidate: candidate.facts.name.casefold() != facts.name.casefold()):
         statement = render(
             "gates/entity_missing.sql",
             engine.dialect,
@@ -244,9 +256,9 @@ def _joining(
 
 def _is_of(name: str, key: _Key) -> bool:
     """Whether a name speaks of the same thing as a key or its table: numbers from 1 on are keys of every table."""
-    words, own, of_table = {*words_of(name)}, {*words_of(key.facts.name)}, words_of(key.table.written)
-    known = own.union(of_table, (word.removesuffix("s") for word in of_table))
-    return words == own or bool((words - _NUMBER) & known)
+    words, key_words, of_table = {*words_of(name)}, {*words_of(key.facts.name)}, words_of(key.table.written)
+    words_of_key = key_words.union(of_table, (word.removesuffix("s") for word in of_table))
+    return words == key_words or bool((words - _NUMBER) & words_of_key)
 
 
 # Tables that count the rows of another one, found among all tables that a policy is written for.
@@ -260,11 +272,11 @@ def with_group_sizes(
     Raises:
         EngineError: the database refused or failed.
     """
-    found = []
+    with_cells = []
     for table, relation in tables:
-        fewer = (one for one in tables if one[0].profile.cells is None and one[0].profile.rows > table.profile.rows)
-        sizes = (count_table_of(engine, relation, other) for one, other in fewer if one is not table)
-        cells = None if table.profile.cells is not None else next((one for one in sizes if one is not None), None)
+        fewer = (pair for pair in tables if pair[0].profile.cells is None and pair[0].profile.rows > table.profile.rows)
+        sizes = (count_table_of(engine, relation, other) for pair, other in fewer if pair is not table)
+        cells = None if table.profile.cells is not None else next((size for size in sizes if size is not None), None)
         profile = table.profile if cells is None else replace(table.profile, cells=cells, entity=None)
-        found.append((replace(table, profile=profile), relation))
-    return found
+        with_cells.append((replace(table, profile=profile), relation))
+    return with_cells

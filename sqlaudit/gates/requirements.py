@@ -121,24 +121,26 @@ def keys_of(request: type[Any], *names: str) -> dict[str, Key]:
     return {name: key_of(options[name]) for name in names or options}
 
 
-def key_of(one: Option) -> Key:
+def key_of(option: Option) -> Key:
     """The JSON Schema of a key that is an option; a policy has keys where the help page speaks of options."""
-    takes = {"enum": list(one.kind.words)} if one.kind.words else _KINDS.get(one.kind.name, TEXT)
-    least = {} if one.least is None else {"minimum": one.least}
-    return takes | least | {"description": one.help.replace("--", "")}
+    takes = {"enum": list(option.kind.words)} if option.kind.words else _KINDS.get(option.kind.name, TEXT)
+    least = {} if option.least is None else {"minimum": option.least}
+    return takes | least | {"description": option.help.replace("--", "")}
 
 
 # Rules for the cells of a published table, as a policy writes them.
 
 AGGREGATES = "aggregates"
-CELL_OPTIONS = {one.name: one for _, one in options_of(AggregatesRequest) if one.section in (CELLS, ROWS, TOTALS)}
+CELL_OPTIONS = {
+    option.name: option for _, option in options_of(AggregatesRequest) if option.section in (CELLS, ROWS, TOTALS)
+}
 """What a policy says of a table; nothing there hides or writes cells."""
 SHOWN = "show_cells"
 PRESET = "preset"
 OTHERS = "before", "linked"
 """Further tables."""
 CELL_KEYS: Keys = {
-    **{name: key_of(one) for name, one in CELL_OPTIONS.items()},
+    **{name: key_of(option) for name, option in CELL_OPTIONS.items()},
     "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
     "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
     SHOWN: described("Name unsafe cells by their dimensions in reports.", YES_OR_NO),
@@ -147,41 +149,45 @@ CELL_KEYS: Keys = {
 }
 
 
-def read_cells(found: PolicySection, connection: str, folder: Path) -> tuple[CellLimit, ...]:
+def read_cells(section: PolicySection, connection: str, folder: Path) -> tuple[CellLimit, ...]:
     """The rules in a section, none after a mistake.
 
     Args:
-        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
+        section: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    if "require" not in found and PRESET not in found:
-        said = "aggregates needs 'require' or 'preset': rules for cells, such as threshold=5."
-        found.mistakes.add(found.node, said)
+    if "require" not in section and PRESET not in section:
+        sentence = "aggregates needs 'require' or 'preset': rules for cells, such as threshold=5."
+        section.mistakes.add(section.node, sentence)
         return ()
-    given = found.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
-    shown = found.take(SHOWN, flag, False)
-    if not given.get("hierarchies", CODES).endswith(CODES):
-        given["hierarchies"] = str(folder / given["hierarchies"])
+    options = section.take_options(AggregatesRequest, *CELL_OPTIONS, values=text, negative=text)
+    show_cells = section.take(SHOWN, flag, False)
+    if not options.get("hierarchies", CODES).endswith(CODES):
+        options["hierarchies"] = str(folder / options["hierarchies"])
     before, linked = (
-        tuple(_other_table(name, connection, folder, patterns=True) for name in found.take(key, texts, ()))
+        tuple(_other_table(name, connection, folder, patterns=True) for name in section.take(key, texts, ()))
         for key in OTHERS
     )
-    rules, published = found.take("require", texts, ()), found.take(PRESET, texts, ())
-    if found.mistakes:
+    rules, published = section.take("require", texts, ()), section.take(PRESET, texts, ())
+    if section.mistakes:
         return ()
     try:
-        request = request_from(AggregatesRequest, given, show_values=shown)
-        wanted = [one for rule in rules for one in parse_requirements("".join(rule.split()), among=CELL_RULES)]
-        wanted += [one for one in presets.of_cells(published) if one not in wanted]
-        return tuple(CellLimit(replace(request, requirements=(one,)), before, linked) for one in wanted)
+        request = request_from(AggregatesRequest, options, show_values=show_cells)
+        required = [
+            requirement for rule in rules for requirement in parse_requirements("".join(rule.split()), among=CELL_RULES)
+        ]
+        required += [requirement for requirement in presets.of_cells(published) if requirement not in required]
+        return tuple(
+            CellLimit(replace(request, requirements=(requirement,)), before, linked) for requirement in required
+        )
     except UsageError as error:
-        found.mistakes.keep(error, found.node)
+        section.mistakes.keep(error, section.node)
         return ()
 
 
 def _other_table(name: str, connection: str, folder: Path, *, patterns: bool = False) -> Target:
     """A further table: of the connection, or a file, which is looked for beside the policy first."""
-    beside = not connection and (exists(folder / name) or (patterns and has_magic(name)))
-    return Target(relation=str(folder / name) if beside else name, label=name)
+    is_beside_policy = not connection and (exists(folder / name) or (patterns and has_magic(name)))
+    return Target(relation=str(folder / name) if is_beside_policy else name, label=name)
 
 
 def cells_text(limit: CellLimit) -> str:
@@ -198,15 +204,15 @@ def cells_text(limit: CellLimit) -> str:
 def _parts(limit: CellLimit) -> Iterator[str]:
     request = limit.request
     yield request.requirements[0].text
-    for name, one in CELL_OPTIONS.items():
+    for name, option in CELL_OPTIONS.items():
         value = getattr(request, name)
-        if value and value != one.default:
+        if value and value != option.default:
             value = Path(value).name if name == "hierarchies" else value  # not where it lies on this machine
-            shown = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
-            yield f"{name}:{shown}"
+            option_text = "yes" if value is True else value if isinstance(value, str) else "+".join(value)
+            yield f"{name}:{option_text}"
     for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True):
         if tables:
-            yield f"{key}:" + "+".join(one.name for one in tables)
+            yield f"{key}:" + "+".join(table.name for table in tables)
 
 
 # Limits on what a release may lose against its original, as a policy writes them.
@@ -229,30 +235,30 @@ LOSS_KEYS: Keys = {
 }
 
 
-def read_loss(found: PolicySection, connection: str, folder: Path) -> tuple[LossLimit, ...]:
+def read_loss(section: PolicySection, connection: str, folder: Path) -> tuple[LossLimit, ...]:
     """The limit in a section, none where it lacks a key.
 
     Args:
-        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
+        section: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    missing = [key for key in ("original", "measure") if key not in found]
-    if missing or ("at_most" in found) == ("at_least" in found):
-        said = " and ".join(missing) or "one of at_most and at_least"
-        found.mistakes.add(found.node, f"loss needs {said}.")
+    missing = [key for key in ("original", "measure") if key not in section]
+    if missing or ("at_most" in section) == ("at_least" in section):
+        lacking = " and ".join(missing) or "one of at_most and at_least"
+        section.mistakes.add(section.node, f"loss needs {lacking}.")
         return ()
-    at_least = "at_least" in found
+    at_least = "at_least" in section
     bound = "at_least" if at_least else "at_most"
-    original = found.take("original", text, "?")
-    hierarchies = found.take("hierarchies", text, "")
+    original = section.take("original", text, "?")
+    hierarchies = section.take("hierarchies", text, "")
     loss = LossLimit(
         original=_other_table(original, connection, folder),
-        measure=found.take("measure", choice, "", OF_RELEASES),
-        limit=found.take(bound, number, Fraction(0)),
+        measure=section.take("measure", choice, "", OF_RELEASES),
+        limit=section.take(bound, number, Fraction(0)),
         at_least=at_least,
-        figure=found.take("of", choice, FIGURES[0], FIGURES),
-        column=found.take("column", text, None),
+        figure=section.take("of", choice, FIGURES[0], FIGURES),
+        column=section.take("column", text, None),
         hierarchies=str(folder / hierarchies) if hierarchies else "",
-        **found.take_options(CompareRequest, "key", "by_position", "distance"),
+        **section.take_options(CompareRequest, "key", "by_position", "distance"),
     )
     return (loss,)
 
@@ -302,23 +308,23 @@ SERIES_KEYS: Keys = {
 }
 
 
-def read_series(found: PolicySection, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
+def read_series(section: PolicySection, connection: str, folder: Path) -> tuple[SeriesLimit, ...]:
     """The limit in a section, none where it lacks a key.
 
     Args:
-        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
+        section: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    missing = [key for key in ("m", "before") if key not in found]
+    missing = [key for key in ("m", "before") if key not in section]
     if missing:
-        said = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
-        found.mistakes.add(found.node, said)
+        sentence = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
+        section.mistakes.add(section.node, sentence)
         return ()
-    before = found.take("before", texts, ())
+    before = section.take("before", texts, ())
     limit = SeriesLimit(
-        found.take("m", whole, 1),
+        section.take("m", whole, 1),
         tuple(_other_table(name, connection, folder) for name in before),
-        found.take("entity", text, ""),
-        found.take("counterfeits", flag, False),
+        section.take("entity", text, ""),
+        section.take("counterfeits", flag, False),
     )
     return (limit,)
 
@@ -331,7 +337,7 @@ def series_text(limit: SeriesLimit) -> str:
         'm_invariance=m:3,before:may+june'
     """
     more = (f",entity:{limit.entity}" if limit.entity else "") + (",counterfeits:yes" if limit.counterfeits else "")
-    return f"{M_INVARIANCE}=m:{limit.m},before:{'+'.join(one.name for one in limit.before)}{more}"
+    return f"{M_INVARIANCE}=m:{limit.m},before:{'+'.join(release.name for release in limit.before)}{more}"
 
 
 def check_series(limit: SeriesLimit, roles: Roles) -> None:
@@ -361,30 +367,32 @@ SYNTHETIC_KEYS: Keys = {
 }
 
 
-def read_synthetic(found: PolicySection, connection: str, folder: Path) -> tuple[SyntheticLimit, ...]:
+def read_synthetic(section: PolicySection, connection: str, folder: Path) -> tuple[SyntheticLimit, ...]:
     """The limits in a section, none where it lacks a key.
 
     Args:
-        found: the section. connection: of the table, empty for files. folder: what relative paths start from.
+        section: the section. connection: of the table, empty for files. folder: what relative paths start from.
     """
-    if missing := [key for key in ("original", "require") if key not in found]:
-        found.mistakes.add(found.node, f"{SYNTHETIC} needs {' and '.join(missing)}.")
+    if missing := [key for key in ("original", "require") if key not in section]:
+        section.mistakes.add(section.node, f"{SYNTHETIC} needs {' and '.join(missing)}.")
         return ()
-    holdout, hierarchies = found.take("holdout", text, ""), found.take("hierarchies", text, "")
+    holdout, hierarchies = section.take("holdout", text, ""), section.take("hierarchies", text, "")
     base = SyntheticLimit(
-        original=_other_table(found.take("original", text, "?"), connection, folder),
+        original=_other_table(section.take("original", text, "?"), connection, folder),
         requirement=None,
         holdout=_other_table(holdout, connection, folder) if holdout else None,
         hierarchies=str(folder / hierarchies) if hierarchies else "",
-        known=found.take("known", whole, 0),
+        known=section.take("known", whole, 0),
     )
     try:
-        texts_of = ("".join(one.split()) for one in found.take("require", texts, ()))
-        wanted = [one for written in texts_of for one in parse_requirements(written, among=OF_SYNTHETIC)]
+        texts_of = ("".join(written.split()) for written in section.take("require", texts, ()))
+        required = [
+            requirement for written in texts_of for requirement in parse_requirements(written, among=OF_SYNTHETIC)
+        ]
     except UsageError as error:
-        found.mistakes.keep(error, found.node)
+        section.mistakes.keep(error, section.node)
         return ()
-    return tuple(replace(base, requirement=one) for one in wanted)
+    return tuple(replace(base, requirement=requirement) for requirement in required)
 
 
 def synthetic_text(limit: SyntheticLimit) -> str:
@@ -425,12 +433,12 @@ def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
 HARBOR_KEYS: Keys = keys_of(SafeHarbor)
 
 
-def read_harbor(found: PolicySection, _: str, folder: Path) -> tuple[SafeHarborLimit, ...]:
+def read_harbor(section: PolicySection, _: str, folder: Path) -> tuple[SafeHarborLimit, ...]:
     """The limit in a section; its file is looked for beside the policy."""
-    given = found.take_options(SafeHarbor)
-    if "zip_areas" in given:
-        given["zip_areas"] = folder / given["zip_areas"]
-    return (SafeHarborLimit(SafeHarbor(**given)),)
+    details = section.take_options(SafeHarbor)
+    if "zip_areas" in details:
+        details["zip_areas"] = folder / details["zip_areas"]
+    return (SafeHarborLimit(SafeHarbor(**details)),)
 
 
 def harbor_text(limit: SafeHarborLimit) -> str:
@@ -440,9 +448,9 @@ def harbor_text(limit: SafeHarborLimit) -> str:
         >>> harbor_text(SafeHarborLimit()), harbor_text(SafeHarborLimit(SafeHarbor(Path("a/zips.csv"), ("visit",))))
         ('safe_harbor', 'safe_harbor=zip_areas:zips.csv,reviewed:visit')
     """
-    asked = limit.request
-    parts = [f"zip_areas:{asked.zip_areas.name}"] if asked.zip_areas else []
-    parts += [f"reviewed:{'+'.join(asked.reviewed)}"] if asked.reviewed else []
+    details = limit.request
+    parts = [f"zip_areas:{details.zip_areas.name}"] if details.zip_areas else []
+    parts += [f"reviewed:{'+'.join(details.reviewed)}"] if details.reviewed else []
     return SAFE_HARBOR + (f"={','.join(parts)}" if parts else "")
 
 
@@ -491,25 +499,27 @@ def read_requirements(node: Node, common: Common, roles: Roles) -> list[TestSpec
     Raises:
         UsageError: it is no list.
     """
-    found: list[TestSpec] = []
+    tests: list[TestSpec] = []
     for item in _flat(node):
         mistakes = Mistakes()
         for test in mistakes.attempt(_tests, item, (), common, roles):
-            found += _unless_said(test, found)
+            tests += _unless_said(test, tests)
         if mistakes:
-            found += _unless_said(_broken(item, mistakes, common), found)
-    return found
+            tests += _unless_said(_broken(item, mistakes, common), tests)
+    return tests
 
 
-def _unless_said(test: TestSpec, found: Sequence[TestSpec]) -> list[TestSpec]:
+def _unless_said(test: TestSpec, tests: Sequence[TestSpec]) -> list[TestSpec]:
     """The test, unless an earlier one is the same; one that only differs in its options is a mistake."""
-    twin = next((one for one in found if (one.requirement, one.sensitive) == (test.requirement, test.sensitive)), None)
+    twin = next(
+        (other for other in tests if (other.requirement, other.sensitive) == (test.requirement, test.sensitive)), None
+    )
     if twin is None or test.mistake:
         return [test]
     if replace(test, place=twin.place) == twin:
         return []
-    said = f"{test.requirement!r} also stands in line {twin.place.line}, with other options; keep one."
-    return [replace(test, requirement=f"{test.requirement} (again)", model=None, limit=None, mistake=said)]
+    sentence = f"{test.requirement!r} also stands in line {twin.place.line}, with other options; keep one."
+    return [replace(test, requirement=f"{test.requirement} (again)", model=None, limit=None, mistake=sentence)]
 
 
 def column_limit_text(limit: ColumnLimit) -> str:
@@ -547,8 +557,8 @@ def _test_of(item: Node, common: Common, requirement: str = "", mistake: str = "
 def _broken(item: Node, mistakes: Mistakes, common: Common) -> TestSpec:
     """A requirement that could not be read, called by what of it was."""
     called = next((name for name in children(item) if name not in OPTIONS), "requirement")
-    said = " ".join(mistake.message for mistake in mistakes)
-    return _test_of(item, common, item.value if isinstance(item.value, str) else called, said)
+    sentences = " ".join(mistake.message for mistake in mistakes)
+    return _test_of(item, common, item.value if isinstance(item.value, str) else called, sentences)
 
 
 _NOTHING = "this requires nothing, so nothing would be tested. Write for example k=5."
@@ -560,7 +570,10 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     if not item.is_mapping:
         written = "".join(item.text("a requirement").split())
         models = parse_requirements(written)
-        return [_checked(replace(_test_of(item, common, one.text), model=one), roles) for one in models]
+        return [
+            _checked(replace(_test_of(item, common, requirement.text), model=requirement), roles)
+            for requirement in models
+        ]
     pairs = item.pairs("a requirement")
     subjects = [(key, value) for key, value in pairs if key.value not in OPTIONS]
     if len(subjects) != 1:
@@ -568,20 +581,20 @@ def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
     mistakes = Mistakes()
     base = _options(PolicySection(item, mistakes, children(item)), common, roles)
     key, value = subjects[0]
-    found = [replace(base, place=place_of(key), **made) for made in _subject(key, value, mistakes, common)]
-    if not found and not mistakes:
+    tests = [replace(base, place=place_of(key), **fields) for fields in _subject(key, value, mistakes, common)]
+    if not tests and not mistakes:
         mistakes.add(item, _NOTHING)
     if mistakes:
         return [_broken(item, mistakes, common)]
-    return [_checked(test, roles) for test in found]
+    return [_checked(test, roles) for test in tests]
 
 
 def _one_subject(names: Sequence[str]) -> str:
     if not names:
         return "a requirement is missing beside its options. Write for example k: 5."
     if unknown := [name for name in names if not _is_subject(name)]:
-        known = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
-        return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], known)}"
+        words = (*OPTIONS, *(short for model in REGISTRY.values() for short in (*model.short_forms, model.name)))
+        return f"there is no option or privacy model {unknown[0]!r}.{closest(unknown[0], words)}"
     return f"{' and '.join(map(repr, names))} are in one requirement. Write each as its own item."
 
 
@@ -592,30 +605,30 @@ def _is_subject(name: str) -> bool:
         return False
 
 
-def _options(found: PolicySection, common: Common, roles: Roles) -> TestSpec:
+def _options(section: PolicySection, common: Common, roles: Roles) -> TestSpec:
     """A test with the options that stand beside its requirement, which is not read yet."""
-    mistakes = found.mistakes
-    severity = found.take("severity", choice, common.severity, SEVERITIES)
-    warn_if, error_if = found.take("warn_if", threshold, None), found.take("error_if", threshold, None)
+    mistakes = section.mistakes
+    severity = section.take("severity", choice, common.severity, SEVERITIES)
+    warn_if, error_if = section.take("warn_if", threshold, None), section.take("error_if", threshold, None)
     if error_if is not None and severity == "warn":
-        mistakes.add(found["error_if"], "error_if and severity: warn exclude each other.")
+        mistakes.add(section["error_if"], "error_if and severity: warn exclude each other.")
     if warn_if is not None and error_if is None and severity == "error":
-        said = "warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."
-        mistakes.add(found["warn_if"], said)
-    sensitive = found.take("sensitive", texts, (), what="'sensitive'")
+        sentence = "warn_if alone changes nothing: any row is an error. Write severity: warn, or an error_if beside it."
+        mistakes.add(section["warn_if"], sentence)
+    sensitive = section.take("sensitive", texts, (), what="'sensitive'")
     if unknown := [name for name in sensitive if name not in roles.sensitive]:
         hint = closest(unknown[0], roles.sensitive)
-        mistakes.add(found["sensitive"], f"{unknown[0]!r} is no sensitive column of this table.{hint}")
+        mistakes.add(section["sensitive"], f"{unknown[0]!r} is no sensitive column of this table.{hint}")
     return TestSpec(
         "",
-        place_of(found.node),
+        place_of(section.node),
         severity=severity,
         warn_if=warn_if,
         error_if=error_if,
         sensitive=sensitive,
-        tags=tuple(dict.fromkeys((*common.tags, *found.take("tags", texts, ())))),
-        owner=found.take("owner", text, common.owner),
-        description=found.take("description", text, ""),
+        tags=tuple(dict.fromkeys((*common.tags, *section.take("tags", texts, ())))),
+        owner=section.take("owner", text, common.owner),
+        description=section.take("description", text, ""),
     )
 
 
@@ -631,27 +644,33 @@ def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list
         if preset == SafeHarbor.preset:
             limit = SafeHarborLimit()
             return [{"requirement": harbor_text(limit), "limit": limit}]
-        wanted = presets.of_rows([preset])
+        required = presets.of_rows([preset])
     else:
-        wanted = (_model(name, value),)
-    return [{"requirement": one.text, "model": one} for one in wanted]
+        required = (_model(name, value),)
+    return [{"requirement": requirement.text, "model": requirement} for requirement in required]
 
 
 def _model(name: str, value: Node) -> Requirement:
     if value.is_mapping:
-        given = {key.text("a parameter"): one.text("a parameter's value") for key, one in value.pairs(name)}
-        return requirement_from(name, given)
+        parameters = {
+            key.text("a parameter"): parameter.text("a parameter's value") for key, parameter in value.pairs(name)
+        }
+        return requirement_from(name, parameters)
     find_model(name.partition("@")[0])
     return requirement_from(name, value.text(f"the limit of {name}").strip())
 
 
-def _column_limit(found: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
-    if "max_size" not in found:
-        raise found.node.fail("column_sets needs max_size, the largest number of columns that an attacker knows.")
-    max_size, k, allowed = found.take("max_size", whole, 1), found.take("k", whole, 5), found.take("share", share, 0)
-    one_word = "among" in found and isinstance(found["among"].value, str)
-    among = found.take("among", choice, "", _AMONG) if one_word else found.take("among", texts, _AMONG[0])
-    return (ColumnLimit(max_size, k, Fraction(allowed), among, found.take("exclude", texts, ())),)
+def _column_limit(section: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
+    if "max_size" not in section:
+        raise section.node.fail("column_sets needs max_size, the largest number of columns that an attacker knows.")
+    max_size, k, allowed = (
+        section.take("max_size", whole, 1),
+        section.take("k", whole, 5),
+        section.take("share", share, 0),
+    )
+    one_word = "among" in section and isinstance(section["among"].value, str)
+    among = section.take("among", choice, "", _AMONG) if one_word else section.take("among", texts, _AMONG[0])
+    return (ColumnLimit(max_size, k, Fraction(allowed), among, section.take("exclude", texts, ())),)
 
 
 def _checked(test: TestSpec, roles: Roles) -> TestSpec:

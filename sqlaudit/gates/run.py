@@ -98,13 +98,15 @@ class TableTests:
 
     def of_nobody(self) -> tuple[Mistake, ...]:
         """The tables of persons that no table which was tested is about: their column may be misspelled."""
-        if any(isinstance(found, SqlauditError) for found in self._found.values()):
+        if any(isinstance(entry_or_error, SqlauditError) for entry_or_error in self._found.values()):
             return ()  # which is said already
-        given = dict.fromkeys(one for entry in self.entries for one in entry.persons)
+        persons_entries = dict.fromkeys(persons_entry for entry in self.entries for persons_entry in entry.persons)
         return tuple(
-            Mistake(one.place, f"no table has the column {one.entity!r} of {one.target.name}.")
-            for one in given
-            if one not in self._persons.used
+            Mistake(
+                persons_entry.place, f"no table has the column {persons_entry.entity!r} of {persons_entry.target.name}."
+            )
+            for persons_entry in persons_entries
+            if persons_entry not in self._persons.used
         )
 
     def run(self, entry: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
@@ -113,21 +115,25 @@ class TableTests:
         Raises:
             Interrupted: somebody pressed Ctrl-C.
         """
-        known = self._with_persons(entry)
-        return (_all_errored(entry, known), ()) if isinstance(known, SqlauditError) else self._run(known, entry)
+        entry_with_persons = self._with_persons(entry)
+        return (
+            (_all_errored(entry, entry_with_persons), ())
+            if isinstance(entry_with_persons, SqlauditError)
+            else self._run(entry_with_persons, entry)
+        )
 
     def _with_persons(self, entry: TableEntry) -> TableEntry | SqlauditError:
         """The entry with what the policy says of its persons; or why they do not fit together."""
         if not entry.persons:
             return entry
         if id(entry) not in self._found:
-            found = attempt(lambda: self._persons.of(entry))
-            if isinstance(found, SqlauditError):
-                self._found[id(entry)] = found
+            entry_or_error = attempt(lambda: self._persons.of(entry))
+            if isinstance(entry_or_error, SqlauditError):
+                self._found[id(entry)] = entry_or_error
             else:
-                self._found[id(entry)], relation = found
+                self._found[id(entry)], relation = entry_or_error
                 if relation is not None:
-                    self._joined[id(found[0])] = relation
+                    self._joined[id(entry_or_error[0])] = relation
         return self._found[id(entry)]
 
     def _rows(self, entry: TableEntry) -> Relation:
@@ -139,7 +145,7 @@ class TableTests:
         audit = attempt(lambda: self._audit(entry)) if any(spec.model for spec in entry.tests) else None
         results: list[GateTest] = []
         of_cells = all(isinstance(spec.limit, CellLimit) for spec in entry.tests)  # no row of it is a person
-        known = _Known(()) if of_cells else self._known(entry)
+        known_columns = _Known(()) if of_cells else self._known(entry)
         runs: dict[type[Limit], tuple[SharedRuns[Any, Any], TableEntry]] = {
             LossLimit: (LossTests(self.engine, self.today), alone),
             SeriesLimit: (SeriesTests(self.engine, self.today), alone),
@@ -158,11 +164,13 @@ class TableTests:
             elif audit is not None and spec.model is not None:
                 results += self._of_model(entry, spec, spec.model, audit)
             else:
-                results.append(self._of_columns(entry, spec, known))
+                results.append(self._of_columns(entry, spec, known_columns))
             if len(results) == before:
                 results.append(errored(entry, spec, UsageError("It has no result, so nothing was tested.")))
-        said = () if isinstance(known, SqlauditError) else known.warnings
-        return results, tuple(dict.fromkeys((*said, *(one for run, _ in runs.values() for one in run.remarks))))
+        warnings = () if isinstance(known_columns, SqlauditError) else known_columns.warnings
+        return results, tuple(
+            dict.fromkeys((*warnings, *(remark for run, _ in runs.values() for remark in run.remarks)))
+        )
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
         """What is known of a table's columns: from its audit, or from a look at them where no model was tested.
@@ -180,47 +188,58 @@ class TableTests:
         warnings = audit_warnings(self.engine, table.relation, table.roles, insensitive=entry.insensitive)
         return _Known((*warnings, *person_warnings(table, Combinations(self.engine))))
 
-    def _of_columns(self, entry: TableEntry, spec: TestSpec, known: _Known | SqlauditError) -> GateTest:
+    def _of_columns(self, entry: TableEntry, spec: TestSpec, known_columns: _Known | SqlauditError) -> GateTest:
         """A test of columns and not of their values: an identifier that is there, or columns without a role."""
-        if isinstance(known, SqlauditError):
-            return errored(entry, spec, known)
+        if isinstance(known_columns, SqlauditError):
+            return errored(entry, spec, known_columns)
         if spec.identifier:
-            (check,) = identifier_checks([spec.identifier], (), known.rows)
+            (check,) = identifier_checks([spec.identifier], (), known_columns.rows)
         else:
-            check = columns_check(known.warnings, known.rows)
-        return judged(entry, spec, check, known.rows, known.classes, self.today)
+            check = columns_check(known_columns.warnings, known_columns.rows)
+        return judged(entry, spec, check, known_columns.rows, known_columns.classes, self.today)
 
     def _of_model(
         self, entry: TableEntry, spec: TestSpec, model: Requirement, audit: AuditResult | SqlauditError
     ) -> list[GateTest]:
         """The results of a test that a privacy model decides."""
-        found = audit
+        audit_or_error = audit
         if isinstance(audit, UsageError):  # one of the requirements may be to blame: each on its own
             alone = entry.roles
             if spec.sensitive and not alone.joint:
                 alone = replace(alone, sensitive=spec.sensitive)
-            found = attempt(lambda: self._audit_of(entry, alone, (model,)))
-        if isinstance(found, SqlauditError):
-            return [errored(entry, spec, found)]
-        checks = [check for check in found.checks if check.text == model.text and spec.is_about(check.sensitive)]
-        return [judged(entry, spec, check, found.rows, found.classes.count, self.today) for check in checks]
+            audit_or_error = attempt(lambda: self._audit_of(entry, alone, (model,)))
+        if isinstance(audit_or_error, SqlauditError):
+            return [errored(entry, spec, audit_or_error)]
+        checks = [
+            check for check in audit_or_error.checks if check.text == model.text and spec.is_about(check.sensitive)
+        ]
+        return [
+            judged(entry, spec, check, audit_or_error.rows, audit_or_error.classes.count, self.today)
+            for check in checks
+        ]
 
     def _audit(self, entry: TableEntry) -> AuditResult:
         """The audit of a table for all requirements of all entries with the same rows and roles; done once."""
         key = _key(entry)
         if key not in self._audits:
-            found = ((other, self._with_persons(other)) for other in self.entries)
-            alike = [other for other, one in found if not isinstance(one, SqlauditError) and _key(one) == key]
-            wanted = {spec.requirement: spec.model for other in alike for spec in other.tests if spec.model}
-            self._audits[key] = self._audit_of(entry, entry.roles, tuple(wanted.values()))
+            entries_with_persons = ((other, self._with_persons(other)) for other in self.entries)
+            entries_with_this_key = [
+                other
+                for other, found_entry in entries_with_persons
+                if not isinstance(found_entry, SqlauditError) and _key(found_entry) == key
+            ]
+            models = {
+                spec.requirement: spec.model for other in entries_with_this_key for spec in other.tests if spec.model
+            }
+            self._audits[key] = self._audit_of(entry, entry.roles, tuple(models.values()))
         return self._audits[key]
 
     def _audit_of(self, entry: TableEntry, roles: Roles, requirements: tuple[Requirement, ...]) -> AuditResult:
         assert entry.target is not None
         keep = None if self.store is None else partial(self.store, entry.name)
         show_values = self.show_values and self.store is not None
-        more = {"coverage": Coverage(insensitive=entry.insensitive), "show_values": show_values}
-        request = request_verdicts(entry.target, roles, requirements, entry.inputs, **more)
+        fields = {"coverage": Coverage(insensitive=entry.insensitive), "show_values": show_values}
+        request = request_verdicts(entry.target, roles, requirements, entry.inputs, **fields)
         return audit_table(self.engine, request, relation=self._joined.get(id(entry)), export=keep)
 
 
@@ -256,11 +275,11 @@ _Tests = Mapping[tuple[str, int], tuple[TableEntry, TestSpec]]
 """Tests of a policy, by the name of their table and their place in it."""
 
 
-def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEntry, ...]:
+def select(tables: Sequence[TableEntry], selections: Sequence[str]) -> tuple[TableEntry, ...]:
     """The tables with the tests that are wanted; tables without any are left out.
 
     Args:
-        tables: of a policy. wanted: selections, of which a test fits one at least; in a text they are separated by
+        tables: of a policy. selections: selections, of which a test fits one at least; in a text they are separated by
             spaces. In one selection the parts between commas must all fit. A part is a table's name (`*` stands for
             anything), with + before it for what it is derived from, and behind it for what is derived from it; or
             tag:, owner:, severity:, requirement: or connection: and a name.
@@ -275,29 +294,29 @@ def select(tables: Sequence[TableEntry], wanted: Sequence[str]) -> tuple[TableEn
         >>> [table.name for table in select(tables, ["tag:r*"])]
         ['patients']
     """
-    unions = [union for text in wanted for union in text.split()]
+    unions = [union for text in selections for union in text.split()]
     if not unions:
         return tuple(tables)
-    every = {(table.name, place): (table, test) for table in tables for place, test in enumerate(table.tests)}
-    kept: set[tuple[str, int]] = set()
+    all_tests = {(table.name, index): (table, test) for table in tables for index, test in enumerate(table.tests)}
+    selected: set[tuple[str, int]] = set()
     for union in unions:
-        fits = [_part(tables, every, part) for part in union.split(",") if part]
-        found = set.intersection(*fits) if fits else set()
-        if not found:
+        fits = [_part(tables, all_tests, part) for part in union.split(",") if part]
+        fitting = set.intersection(*fits) if fits else set()
+        if not fitting:
             names = [table.name for table in tables]
-            tags = [f"tag:{tag}" for table, test in every.values() for tag in (*table.tags, *test.tags)]
-            listed = ", ".join(dict.fromkeys([*names, *tags]))[:300]
-            hint = closest(union.strip("+"), [*names, *tags]) or f" There are: {listed}."
+            tags = [f"tag:{tag}" for table, test in all_tests.values() for tag in (*table.tags, *test.tags)]
+            names_and_tags = ", ".join(dict.fromkeys([*names, *tags]))[:300]
+            hint = closest(union.strip("+"), [*names, *tags]) or f" There are: {names_and_tags}."
             raise UsageError(f"{about('select')} {union!r} matches no test.{hint}")
-        kept |= found
+        selected |= fitting
     chosen = (
-        replace(table, tests=tuple(test for i, test in enumerate(table.tests) if (table.name, i) in kept))
+        replace(table, tests=tuple(test for i, test in enumerate(table.tests) if (table.name, i) in selected))
         for table in tables
     )
     return tuple(table for table in chosen if table.tests)
 
 
-def _part(tables: Sequence[TableEntry], every: _Tests, part: str) -> set[tuple[str, int]]:
+def _part(tables: Sequence[TableEntry], all_tests: _Tests, part: str) -> set[tuple[str, int]]:
     """The tests that one part of a selection means."""
     bare = part.strip("+")
     method, _, name = bare.partition(":") if ":" in bare else ("table", "", bare)
@@ -305,7 +324,7 @@ def _part(tables: Sequence[TableEntry], every: _Tests, part: str) -> set[tuple[s
         raise UsageError(
             f"{about('select')}: there is no method {method!r}.{closest(method, METHODS)} See {', '.join(METHODS)}."
         )
-    fits = {key for key, (table, test) in every.items() if _fits(method, name, table, test)}
+    fits = {key for key, (table, test) in all_tests.items() if _fits(method, name, table, test)}
     named, reached = {table for table, _ in fits}, set()
     if part.startswith("+"):
         reached |= _reached({table.name: table.derived_from for table in tables}, named)
@@ -315,18 +334,18 @@ def _part(tables: Sequence[TableEntry], every: _Tests, part: str) -> set[tuple[s
             for parent in table.derived_from:
                 children.setdefault(parent, []).append(table.name)
         reached |= _reached(children, named)
-    return {key for key in every if key in fits or key[0] in reached}
+    return {key for key in all_tests if key in fits or key[0] in reached}
 
 
 def _reached(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
     """What edges lead to, at any distance."""
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(start)
     while waiting:
-        new = [name for name in edges.get(waiting.pop(), ()) if name not in found]
-        found.update(new)
+        new = [name for name in edges.get(waiting.pop(), ()) if name not in reached]
+        reached.update(new)
         waiting += new
-    return found
+    return reached
 
 
 def _fits(method: str, name: str, table: TableEntry, test: TestSpec) -> bool:
@@ -338,7 +357,7 @@ def _fits(method: str, name: str, table: TableEntry, test: TestSpec) -> bool:
         "requirement": (test.requirement, test.requirement.partition("=")[0]),
         "connection": (table.connection,),
     }
-    return any(fnmatchcase(one, name) for one in names[method])
+    return any(fnmatchcase(candidate, name) for candidate in names[method])
 
 
 OpenEngine = Callable[[str | Whereabouts | None, Limits, Sequence[Target]], AbstractContextManager[Engine]]
@@ -403,10 +422,16 @@ def _relation(table: TableEntry, connection: Connection | None, name: str = "") 
 
 def _broken(table: TableEntry) -> list[GateTest]:
     lines = sorted({mistake.place.line for mistake in table.mistakes if mistake.place.line is not None})
-    listed = " and ".join(map(str, lines))
-    at = f"mistakes in lines {listed}" if len(lines) > 1 else f"a mistake in line {listed}" if lines else "a mistake"
-    said = f"Not run: the policy of this table has {at}."
-    return [broken(table, spec, spec.mistake or said, ExitCode.USAGE) for spec in table.tests]
+    line_numbers = " and ".join(map(str, lines))
+    at = (
+        f"mistakes in lines {line_numbers}"
+        if len(lines) > 1
+        else f"a mistake in line {line_numbers}"
+        if lines
+        else "a mistake"
+    )
+    message = f"Not run: the policy of this table has {at}."
+    return [broken(table, spec, spec.mistake or message, ExitCode.USAGE) for spec in table.tests]
 
 
 @dataclass
@@ -491,8 +516,8 @@ class GateRun:
                 try:
                     with opener(database, self._limits(), _targets([table])):
                         pass
-                except UsageError as own:
-                    broken[id(table)] = own
+                except UsageError as table_error:
+                    broken[id(table)] = table_error
             if len(broken) == len(tables):
                 raise error from None
         self._keep([(table, _all_errored(table, broken[id(table)])) for table in tables if id(table) in broken])
@@ -540,12 +565,14 @@ class GateRun:
             if not isinstance(opened, SqlauditError) and len(opened.tables) == 1:
                 self.relations[id(table)] = _relation(table, self.connections[table.connection], opened.tables[0])
 
-    def _keep(self, found: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
-        for table, tests in found:
+    def _keep(self, results: Sequence[tuple[TableEntry, list[GateTest]]]) -> None:
+        for table, tests in results:
             connection, folder = self.connections.get(table.connection), Path(table.place.file).parent
             relation = self.relations.get(id(table)) or _relation(table, connection)
-            asked = [replace(test, asked=digest(folder, test.asked, connection), relation=relation) for test in tests]
-            settled = [with_exit_code(self.settle(test)) for test in asked]
+            digested = [
+                replace(test, asked=digest(folder, test.asked, connection), relation=relation) for test in tests
+            ]
+            settled = [with_exit_code(self.settle(test)) for test in digested]
             self.results[id(table)] = settled
             self.stopped = self.stopped or (self.fail_fast and any(test.blocks for test in settled))
 
@@ -568,13 +595,13 @@ def files_of(policy: Policy) -> Iterator[Path]:
 
 def _targets(tables: Sequence[TableEntry]) -> list[Target]:
     """Everything that will be read for the tables."""
-    found = []
+    targets = []
     for table in tables:
         assert table.target is not None
-        found += [one for test in table.tests if test.limit is not None for one in test.limit.others]
-        found += [one.target for one in table.persons]
-        found += [table.target, *further_targets(table.inputs, table.target)]
-    return found
+        targets += [other for test in table.tests if test.limit is not None for other in test.limit.others]
+        targets += [other.target for other in table.persons]
+        targets += [table.target, *further_targets(table.inputs, table.target)]
+    return targets
 
 
 def _with_table(inner: ProgressHook, name: str) -> ProgressHook:
@@ -584,6 +611,6 @@ def _with_table(inner: ProgressHook, name: str) -> ProgressHook:
 
 def mistakes_of(policy: Policy) -> list[Mistake]:
     """Every mistake of a policy, also those of single requirements."""
-    own = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
+    mistakes = [*policy.mistakes, *(mistake for table in policy.tables for mistake in table.mistakes)]
     tests = [(test, table) for table in policy.tables for test in table.tests if test.mistake]
-    return [*own, *(Mistake(test.place, f"{table.name}: {test.mistake}") for test, table in tests)]
+    return [*mistakes, *(Mistake(test.place, f"{table.name}: {test.mistake}") for test, table in tests)]

@@ -56,13 +56,13 @@ def policy_schema() -> dict[str, Any]:
 
 def _section(keys: Keys, *required: str) -> dict[str, Any]:
     """A mapping with these keys; those that begin with x- are nobody's."""
-    found: dict[str, Any] = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": dict(keys),
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
-    return found | ({"required": list(required)} if required else {})
+    return schema | ({"required": list(required)} if required else {})
 
 
 def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, Any]:
 
 
 def _requirement() -> dict[str, Any]:
-    own = {
+    properties = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
         requirements.PRESET: {
-            "enum": [name for name, one in presets().items() if one.audit or name == SafeHarbor.preset],
+            "enum": [name for name, preset in presets().items() if preset.audit or name == SafeHarbor.preset],
             "description": "A published rule; `sqlaudit models --presets` lists them.",
         },
         **OPTIONS,
@@ -85,8 +85,8 @@ def _requirement() -> dict[str, Any]:
         for model in REGISTRY.values()
         if len(model.parameters) > 1
     }
-    found = _section(own)
-    return found | {"patternProperties": {**found["patternProperties"], **at}}
+    schema = _section(properties)
+    return schema | {"patternProperties": {**schema["patternProperties"], **at}}
 
 
 def _main(model: type[Model]) -> Parameter | None:
@@ -101,11 +101,11 @@ def _model_names(model: type[Model]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _model(model: type[Model]) -> dict[str, Any]:
-    given = {parameter.name: _number(parameter) for parameter in model.parameters}
+    properties = {parameter.name: _number(parameter) for parameter in model.parameters}
     needed = [parameter.name for parameter in model.parameters if parameter.default is None]
     described = {"description": f"{model.title or model.name}. {model.definition}"}
     limits: list[dict[str, Any]] = [
-        {"type": "object", "properties": given, "required": needed, "additionalProperties": False}
+        {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
     ]
     main = _main(model)
     if main is not None:
@@ -123,10 +123,14 @@ def _number(parameter: Parameter | None) -> dict[str, Any]:
 def _numbers() -> dict[str, Any]:
     """Every range that limits lie in, by its name: a number, or a text that is one."""
     ranges: dict[str, dict[str, Any]] = {"number": {"type": "number"}}
-    for one in (one for model in REGISTRY.values() for one in model.parameters if one.kind != "text"):
-        kind, number = ("integer", int) if one.kind == "integer" else ("number", float)
-        ends = {"minimum": one.minimum, "maximum": one.maximum}
-        ranges[_range_name(one)] = {"type": kind} | {name: number(end) for name, end in ends.items() if end is not None}
+    for parameter in (
+        parameter for model in REGISTRY.values() for parameter in model.parameters if parameter.kind != "text"
+    ):
+        kind, number = ("integer", int) if parameter.kind == "integer" else ("number", float)
+        ends = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+        ranges[_range_name(parameter)] = {"type": kind} | {
+            name: number(end) for name, end in ends.items() if end is not None
+        }
     return {name: {"oneOf": [bounds, {"$ref": "#/$defs/number_text"}]} for name, bounds in ranges.items()}
 
 

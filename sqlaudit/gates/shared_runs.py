@@ -69,28 +69,32 @@ class SharedRuns(ABC, Generic[L, Result]):
         Raises:
             Interrupted: somebody pressed Ctrl-C.
         """
-        found = attempt(lambda: list(self._tests(entry, spec, limit, self._result(entry, limit))))
-        return [errored(entry, spec, found)] if isinstance(found, SqlauditError) else found
+        tests = attempt(lambda: list(self._tests(entry, spec, limit, self._result(entry, limit))))
+        return [errored(entry, spec, tests)] if isinstance(tests, SqlauditError) else tests
 
     def _result(self, entry: TableEntry, limit: L) -> Result:
-        asked = self._question(limit)
-        if asked not in self._found:
+        question = self._question(limit)
+        if question not in self._found:
             limits = (test.limit for test in entry.tests)
-            alike = [one for one in limits if isinstance(one, type(limit)) and self._question(one) == asked]
-            self._found[asked] = self._find(entry, alike)
-        return self._found[asked]
+            same_question = [
+                limit_of_entry
+                for limit_of_entry in limits
+                if isinstance(limit_of_entry, type(limit)) and self._question(limit_of_entry) == question
+            ]
+            self._found[question] = self._find(entry, same_question)
+        return self._found[question]
 
     @property
     def remarks(self) -> tuple[Warned, ...]:
         """Remarks about how the tables of these tests were read."""
-        return tuple(one for found in self._found.values() for one in getattr(found, "remarks", ()))
+        return tuple(remark for result in self._found.values() for remark in getattr(result, "remarks", ()))
 
     def _question(self, limit: L) -> L:
         """What two limits must have in common to be answered by one result."""
         return limit
 
     @abstractmethod
-    def _find(self, entry: TableEntry, alike: Sequence[L]) -> Result:
+    def _find(self, entry: TableEntry, limits: Sequence[L]) -> Result:
         """The result that answers limits with the same question."""
 
     @abstractmethod
@@ -102,7 +106,7 @@ def read_alike(entry: TableEntry, others: Iterable[Target]) -> list[Target]:
     """Other tables, read as the entry's own where nothing was said of how to read them."""
     assert entry.target is not None
     read = entry.target.read
-    return [replace(one, read=read) if one.read == ReadOptions() else one for one in others]
+    return [replace(other, read=read) if other.read == ReadOptions() else other for other in others]
 
 
 # Tests of the cells of published tables: one reading for all rules over the same cells.
@@ -116,57 +120,61 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
     def _question(self, limit: CellLimit) -> CellLimit:
         return replace(limit, request=replace(limit.request, requirements=()))
 
-    def _find(self, entry: TableEntry, alike: Sequence[CellLimit]) -> AggregatesResult:
+    def _find(self, entry: TableEntry, limits: Sequence[CellLimit]) -> AggregatesResult:
         from sqlaudit.tabular.run import find_unsafe_cells
 
         assert entry.target is not None
-        rules = tuple(one for other in alike for one in other.request.requirements)
-        before, linked = (read_alike(entry, some) for some in (alike[0].before, alike[0].linked))
-        request = replace(alike[0].request, requirements=rules)
+        rules = tuple(requirement for other in limits for requirement in other.request.requirements)
+        before, linked = (read_alike(entry, targets) for targets in (limits[0].before, limits[0].linked))
+        request = replace(limits[0].request, requirements=rules)
         return find_unsafe_cells(self.engine, entry.target, request, before, linked)
 
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
     ) -> Iterator[GateTest]:
-        wanted = limit.request.requirements[0].text
-        over = [*result.rules, *(one for two in result.differences for one in two.unsafe)]
-        found = [one for one in over if one.text == wanted]
-        test = judged(entry, spec, _cells_check(result, spec, found), result.cells, None, self.today)
+        rule_text = limit.request.requirements[0].text
+        over = [*result.rules, *(finding for two in result.differences for finding in two.unsafe)]
+        findings = [finding for finding in over if finding.text == rule_text]
+        test = judged(entry, spec, _cells_check(result, spec, findings), result.cells, None, self.today)
         rule = CELL_RULES[limit.request.requirements[0].model]
         if result.outsiders_only and test.outcome is Outcome.PASS and rule.of_hidden:
             test = replace(test, message=f"{test.message} {_OUTSIDERS}".strip())
-        shown = "; ".join(_keys(found)) if limit.request.show_values else ""
-        yield replace(test, message=f"{test.message} Cells: {shown}.".strip()) if shown else test
+        cells = "; ".join(_keys(findings)) if limit.request.show_values else ""
+        yield replace(test, message=f"{test.message} Cells: {cells}.".strip()) if cells else test
 
 
-def _keys(found: Sequence[RuleFound]) -> Iterator[str]:
+def _keys(findings: Sequence[RuleFound]) -> Iterator[str]:
     """The unsafe cells of a rule by their dimensions, where the policy allows to tell them."""
-    for key in (key for one in found for key in one.keys):
+    for key in (key for finding in findings for key in finding.keys):
         yield ", ".join(f"{name}={'–' if value is None else value}" for name, value in key.items())
 
 
-def _cells_check(result: AggregatesResult, spec: TestSpec, found: Sequence[RuleFound]) -> Check:
+def _cells_check(result: AggregatesResult, spec: TestSpec, findings: Sequence[RuleFound]) -> Check:
     """A rule over cells and over what changed, as a check: how many cells are unsafe."""
-    unsafe = sum(one.cells for one in found)
-    undecided = any(one.undecided or one.status is Status.UNDETERMINED for one in found)
+    unsafe = sum(finding.cells for finding in findings)
+    undecided = any(finding.undecided or finding.status is Status.UNDETERMINED for finding in findings)
     undecided |= bool(result.mistakes) or not result.cells
     status = Status.FAIL if unsafe else Status.UNDETERMINED if undecided else Status.PASS
-    said = (f"the rule {one.note}" if one.note.startswith(one.text) else one.note for one in found if one.note)
-    notes = [*(problem.message for problem in result.mistakes), *said]
+    rule_notes = (
+        f"the rule {finding.note}" if finding.note.startswith(finding.text) else finding.note
+        for finding in findings
+        if finding.note
+    )
+    notes = [*(problem.message for problem in result.mistakes), *rule_notes]
     return Check(
-        model=found[0].rule,
+        model=findings[0].rule,
         sensitive=None,
-        parameters=found[0].parameters,
+        parameters=findings[0].parameters,
         level=unsafe,
-        levels={"unsafe_cells": found[0].cells, "unsafe_changes": unsafe - found[0].cells},
+        levels={"unsafe_cells": findings[0].cells, "unsafe_changes": unsafe - findings[0].cells},
         operator="<=",
         required=0,
         status=status,
         failing_rows=unsafe,
         text=spec.requirement,
         note=notes[0] if notes and status is Status.UNDETERMINED else "",
-        title=f"Unsafe cells by the {CELL_RULES[found[0].rule].title}",
-        preset=found[0].preset,
+        title=f"Unsafe cells by the {CELL_RULES[findings[0].rule].title}",
+        preset=findings[0].preset,
     )
 
 
@@ -186,8 +194,8 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
 
     rows: Callable[[TableEntry], Relation]
 
-    def _find(self, entry: TableEntry, alike: Sequence[ColumnLimit]) -> ColumnSets:
-        roles, limit = entry.roles, alike[0]
+    def _find(self, entry: TableEntry, limits: Sequence[ColumnLimit]) -> ColumnSets:
+        roles, limit = entry.roles, limits[0]
         among = columns_to_search(limit, roles)
         request = ColumnRequest(
             among,
@@ -206,43 +214,43 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)
-        sets = tuple(ColumnSetFigures(one.columns, one.rows_at_risk) for one in result.sets)
-        said = " ".join(part for part in (_sets_said(result), test.message) if part)
-        yield replace(test, sets=sets, unit=result.unit, message=said)
+        sets = tuple(ColumnSetFigures(column_set.columns, column_set.rows_at_risk) for column_set in result.sets)
+        message = " ".join(part for part in (_sets_said(result), test.message) if part)
+        yield replace(test, sets=sets, unit=result.unit, message=message)
 
 
-def _check_of(spec: TestSpec, limit: ColumnLimit, found: ColumnSets) -> Check:
+def _check_of(spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Check:
     """A limit on column sets as a check: how many minimal sets are beyond it, and the rows of the worst of them."""
-    worst = max((one.rows_at_risk for one in found.sets), default=0)
-    status = Status.FAIL if found.sets_found else Status.PASS if found.complete else Status.UNDETERMINED
+    worst = max((column_set.rows_at_risk for column_set in result.sets), default=0)
+    status = Status.FAIL if result.sets_found else Status.PASS if result.complete else Status.UNDETERMINED
     return Check(
         model=COLUMN_SETS,
         sensitive=None,
         title="column sets beyond the limit",
         parameters={"max_size": limit.max_size, "k": limit.k, "share": limit.share},
-        level=found.sets_found,
-        levels={"sets": found.sets_found},
+        level=result.sets_found,
+        levels={"sets": result.sets_found},
         operator="<=",
         required=0,
-        status=status if found.total else Status.UNDETERMINED,
+        status=status if result.total else Status.UNDETERMINED,
         failing_rows=worst,
-        failing_share=worst / found.total if found.total else None,
+        failing_share=worst / result.total if result.total else None,
         text=spec.requirement,
     )
 
 
-def _sets_said(found: ColumnSets) -> str:
+def _sets_said(result: ColumnSets) -> str:
     """The worst sets in words; column names and counts only."""
-    if not found.sets:
+    if not result.sets:
         return ""
-    ranked = sorted(found.sets, key=lambda one: (-one.rows_at_risk, one.columns))
-    said = "; ".join(
-        f"{', '.join(one.columns) or 'no column at all'}: {one.rows_at_risk:,} of {found.total:,} {found.unit} "
-        f"({percent(one.share_at_risk)}) in classes smaller than {found.k}"
-        for one in ranked[:_SETS_SAID]
+    ranked = sorted(result.sets, key=lambda column_set: (-column_set.rows_at_risk, column_set.columns))
+    sets = "; ".join(
+        f"{', '.join(column_set.columns) or 'no column at all'}: {column_set.rows_at_risk:,} of {result.total:,} "
+        f"{result.unit} ({percent(column_set.share_at_risk)}) in classes smaller than {result.k}"
+        for column_set in ranked[:_SETS_SAID]
     )
-    more = f"; and {len(found.sets) - _SETS_SAID} more" if len(found.sets) > _SETS_SAID else ""
-    return f"{said}{more}."
+    others = f"; and {len(result.sets) - _SETS_SAID} more" if len(result.sets) > _SETS_SAID else ""
+    return f"{sets}{others}."
 
 
 # Tests of what a release lost: one comparison for all losses of a table against the same original.
@@ -257,9 +265,9 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
     def _question(self, limit: LossLimit) -> LossLimit:
         return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
 
-    def _find(self, entry: TableEntry, alike: Sequence[LossLimit]) -> CompareResult:
+    def _find(self, entry: TableEntry, limits: Sequence[LossLimit]) -> CompareResult:
         assert entry.target is not None
-        first = alike[0]
+        first = limits[0]
         request = CompareRequest(
             original=read_alike(entry, [first.original])[0],
             release=entry.target,
@@ -269,7 +277,7 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
             key=first.key,
             by_position=first.by_position,
             hierarchies=first.hierarchies or entry.inputs.get("hierarchies"),
-            measures=tuple({limit.measure: None for limit in alike}),
+            measures=tuple({limit.measure: None for limit in limits}),
             distance=first.distance,
             requirements=(_AUDIT,),
             inputs=entry.inputs,
@@ -288,10 +296,10 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
         UsageError: the comparison has no such figure.
     """
     figures = (loss for loss in result.losses if (loss.measure, loss.column) == (limit.measure, limit.column))
-    found = [loss for loss in figures if spec.is_about(loss.sensitive)]
-    if not found:  # a test that says nothing must not pass by being absent
+    losses = [loss for loss in figures if spec.is_about(loss.sensitive)]
+    if not losses:  # a test that says nothing must not pass by being absent
         raise UsageError(f"The comparison has no loss {limit.measure!r} for this column and sensitive attribute.")
-    return found
+    return losses
 
 
 def _loss_check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
@@ -327,19 +335,19 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
     def _question(self, limit: SeriesLimit) -> SeriesLimit:
         return replace(limit, m=1)
 
-    def _find(self, entry: TableEntry, alike: Sequence[SeriesLimit]) -> ReleasesResult:
+    def _find(self, entry: TableEntry, limits: Sequence[SeriesLimit]) -> ReleasesResult:
         from sqlaudit.release.series.request import SeriesRequest
         from sqlaudit.release.series.run import find_in_releases
 
         assert entry.target is not None
         request = SeriesRequest(
-            entity=alike[0].entity or entry.roles.entity or "",
+            entity=limits[0].entity or entry.roles.entity or "",
             qi=entry.roles.quasi_identifiers,
             sensitive=entry.roles.sensitive,
             values=entry.roles.values,
-            counterfeits=alike[0].counterfeits,
+            counterfeits=limits[0].counterfeits,
         )
-        return find_in_releases(self.engine, [*read_alike(entry, alike[0].before), entry.target], request)
+        return find_in_releases(self.engine, [*read_alike(entry, limits[0].before), entry.target], request)
 
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult
@@ -348,12 +356,12 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
 
         requirement = Requirement(M_INVARIANCE, {"m": limit.m}, spec.requirement, spec.severity)
         for name in spec.sensitive or result.sensitive:
-            found = result.attribute(name)
-            check, own = check_of_series(requirement, found), found.releases[-1]
-            test = judged(entry, spec, check, own.rows, own.classes, self.today)
-            if found.singled_out:
-                said = f"The releases in combination single out {plural(found.singled_out, 'person', 'people')}."
-                test = replace(test, message=f"{test.message} {said}".strip())
+            figures = result.attribute(name)
+            check, newest = check_of_series(requirement, figures), figures.releases[-1]
+            test = judged(entry, spec, check, newest.rows, newest.classes, self.today)
+            if figures.singled_out:
+                sentence = f"The releases in combination single out {plural(figures.singled_out, 'person', 'people')}."
+                test = replace(test, message=f"{test.message} {sentence}".strip())
             yield test
 
 
@@ -366,11 +374,11 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
     def _question(self, limit: SyntheticLimit) -> SyntheticLimit:
         return replace(limit, requirement=None)
 
-    def _find(self, entry: TableEntry, alike: Sequence[SyntheticLimit]) -> SyntheticResult:
+    def _find(self, entry: TableEntry, limits: Sequence[SyntheticLimit]) -> SyntheticResult:
         from sqlaudit.release.synthetic.run import find_disclosure
 
         assert entry.target is not None
-        first, roles = alike[0], entry.roles
+        first, roles = limits[0], entry.roles
         original, *holdout = read_alike(entry, first.others)
         request = CompareRequest(
             original=original,
@@ -383,7 +391,9 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
             nulls=roles.nulls,
             known=first.known,
             hierarchies=first.hierarchies or None,
-            requirements=tuple({one.requirement.text: one.requirement for one in alike if one.requirement}.values()),
+            requirements=tuple(
+                {limit.requirement.text: limit.requirement for limit in limits if limit.requirement}.values()
+            ),
         )
         return find_disclosure(self.engine, request)
 
@@ -393,10 +403,10 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
         assert limit.requirement is not None
         for check in result.checks:
             if check.text == limit.requirement.text and spec.is_about(check.sensitive):
-                told = replace(check, text=spec.requirement, severity=spec.severity)
-                test = judged(entry, spec, told, result.synthetic.rows.synthetic, None, self.today)
-                said = " ".join(one.message for one in result.warnings)
-                yield replace(test, message=f"{test.message} {said}".strip()) if said else test
+                requirement_check = replace(check, text=spec.requirement, severity=spec.severity)
+                test = judged(entry, spec, requirement_check, result.synthetic.rows.synthetic, None, self.today)
+                warnings = " ".join(warning.message for warning in result.warnings)
+                yield replace(test, message=f"{test.message} {warnings}".strip()) if warnings else test
 
 
 # Tests of HIPAA's Safe Harbor: which identifiers the columns of a table are.
@@ -412,10 +422,10 @@ class SafeHarborTests(SharedRuns[SafeHarborLimit, Check]):
 
     rows: Callable[[TableEntry], Relation]
 
-    def _find(self, entry: TableEntry, alike: Sequence[SafeHarborLimit]) -> Check:
+    def _find(self, entry: TableEntry, limits: Sequence[SafeHarborLimit]) -> Check:
         from sqlaudit.audits.safe_harbor import safe_harbor_check
 
-        return safe_harbor_check(self.engine, self.rows(entry), alike[0].request, today=self.today)
+        return safe_harbor_check(self.engine, self.rows(entry), limits[0].request, today=self.today)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: SafeHarborLimit, result: Check) -> Iterator[GateTest]:
         yield judged(entry, spec, replace(result, text=spec.requirement), None, None, self.today)

@@ -50,17 +50,21 @@ def digest(folder: Path, *parts: Any) -> str:
 
 def _as_plain(value: Any, folder: str) -> Any:
     if is_dataclass(value):
-        given = {one.name: getattr(value, one.name) for one in fields(value) if one.name != "label"}
-        told = {
-            name: _as_plain(one, folder)
-            for name, one in given.items()
-            if not (name == "place" and isinstance(one, str | Place))
+        values = {
+            field_of_value.name: getattr(value, field_of_value.name)
+            for field_of_value in fields(value)
+            if field_of_value.name != "label"
         }
-        return [type(value).__name__, told]
+        plain_values = {
+            name: _as_plain(part, folder)
+            for name, part in values.items()
+            if not (name == "place" and isinstance(part, str | Place))
+        }
+        return [type(value).__name__, plain_values]
     if isinstance(value, Mapping):
-        return sorted((json.dumps(_as_plain([key, one], folder)) for key, one in value.items()), key=str)
+        return sorted((json.dumps(_as_plain([key, part], folder)) for key, part in value.items()), key=str)
     if isinstance(value, list | tuple):
-        return [_as_plain(one, folder) for one in value]
+        return [_as_plain(part, folder) for part in value]
     return [type(value).__name__, str(value).removeprefix(folder)]
 
 
@@ -100,11 +104,13 @@ def _findings(test: GateTest, check: Check) -> Findings:
     """Return what a check found, each as names of its own."""
     if check.of_columns == SAFE_HARBOR:
         open_ones = [(str(clause), str(column)) for clause, column in check.details["unclear"]]
-        found = [(one["clause"], each["column"]) for one in check.details["clauses"] for each in one["found"]]
-        return tuple((names, 0) for names in sorted({*found, *open_ones}))
+        identifiers = [
+            (finding["clause"], each["column"]) for finding in check.details["clauses"] for each in finding["found"]
+        ]
+        return tuple((names, 0) for names in sorted({*identifiers, *open_ones}))
     if check.of_columns == COLUMNS_NAMED:
         return tuple(((column,), 0) for column in sorted(check.details["columns"]))
-    return tuple((one.columns, one.at_risk) for one in test.sets)
+    return tuple((column_set.columns, column_set.at_risk) for column_set in test.sets)
 
 
 def settled(test: GateTest, before: Accepted | None) -> GateTest:
@@ -113,8 +119,8 @@ def settled(test: GateTest, before: Accepted | None) -> GateTest:
     if now is None:
         return test
     if before is None:
-        said = "It has no accepted state." if test.outcome in (Outcome.FAIL, Outcome.WARN) else ""
-        return replace(test, change=Change(Drift.NEW, said))
+        sentence = "It has no accepted state." if test.outcome in (Outcome.FAIL, Outcome.WARN) else ""
+        return replace(test, change=Change(Drift.NEW, sentence))
     if before.asked != now.asked:
         return _of_another_question(test, before, now)
     worse, better = list(_moves(test, before, now, worse=True)), list(_moves(test, before, now, worse=False))
@@ -131,19 +137,19 @@ def _of_another_question(test: GateTest, before: Accepted, now: Accepted) -> Gat
     accepted, here = before.quasi_identifiers, now.quasi_identifiers or ()
     new = [name for name in here if accepted is not None and name not in accepted]
     gone = [name for name in accepted or () if name not in here]
-    said = [f"new among the quasi-identifiers: {', '.join(new)}"] if new else []
-    said += [f"no longer among the quasi-identifiers: {', '.join(gone)}"] if gone else []
-    said = said or [_OTHER]
+    changes = [f"new among the quasi-identifiers: {', '.join(new)}"] if new else []
+    changes += [f"no longer among the quasi-identifiers: {', '.join(gone)}"] if gone else []
+    changes = changes or [_OTHER]
     if None not in (before.level, now.level) and _compared(now.level, before.level):
         assert test.check is not None
         forms = model_of(test.check.model).short_forms
-        said.append(f"{forms[0] if forms else 'the level'} was {before.level}, is {now.level}")
+        changes.append(f"{forms[0] if forms else 'the level'} was {before.level}, is {now.level}")
     place = test.columns[new[0]] if new else test.place
-    return replace(test, change=Change(Drift.NEW, _joined(said)), place=place)
+    return replace(test, change=Change(Drift.NEW, _joined(changes)), place=place)
 
 
-def _joined(said: Sequence[str]) -> str:
-    text = "; ".join(said)
+def _joined(sentences: Sequence[str]) -> str:
+    text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
@@ -174,7 +180,7 @@ def _finding_moves(found_by: str, before: Accepted, now: Accepted, unit: str, *,
     from_here, to_there = (new, old) if worse else (old, new)
     for names in from_here:
         if found_by == COLUMN_SETS:
-            if not any(set(names) >= set(known) for known in to_there):
+            if not any(set(names) >= set(accepted_set) for accepted_set in to_there):
                 yield f"the column set {', '.join(names)} {'is beyond' if worse else 'keeps'} the limit now"
         elif names not in to_there:
             yield f"{' '.join(names)} {'was not accepted' if worse else 'is no longer found'}"
@@ -305,8 +311,8 @@ class Baseline:
         if new.exists():
             raise UsageError(f"{str(new)!r} is there already: {str(self.path)!r} is not needed any more.")
         with _open_file(self.path, f"The baseline {str(self.path)!r} cannot be used", read_only=True) as store:
-            found = store.relations()
-            if any(found.get(name, ("",))[0] != "table" for name in ("runs", "results")):
+            relations = store.relations()
+            if any(relations.get(name, ("",))[0] != "table" for name in ("runs", "results")):
                 raise UsageError(f"{str(self.path)!r} is a DuckDB file without a baseline.")
             rows = store.run("accepted.sql")
         states = {}
@@ -318,27 +324,27 @@ class Baseline:
         return new
 
 
-def accept(before: Mapping[Key, Accepted], result: GateResult, *, every: bool) -> dict[Key, Accepted]:
+def accept(before: Mapping[Key, Accepted], result: GateResult, *, has_all_tests: bool) -> dict[Key, Accepted]:
     """Return the accepted state with what a result adds: that of tests without a result stays.
 
     Args:
-        every: whether the result has all tests of the policy, so that others are gone.
+        has_all_tests: whether the result has all tests of the policy, so that others are gone.
     """
-    gone = set(gone_tests(before, result)) if every else set()
-    found = {test.key: state for test in result.tests if (state := accepted_from(test)) is not None}
+    gone = set(gone_tests(before, result)) if has_all_tests else set()
+    states = {test.key: state for test in result.tests if (state := accepted_from(test)) is not None}
     for table, columns in columns_without_role(result).items():
         names = tuple(((column,), 0) for column in sorted(columns))
-        found[table, WITHOUT_ROLE, ""] = Accepted(False, None, None, None, None, names)
-    return {key: state for key, state in before.items() if key not in gone} | found
+        states[table, WITHOUT_ROLE, ""] = Accepted(False, None, None, None, None, names)
+    return {key: state for key, state in before.items() if key not in gone} | states
 
 
 def columns_without_role(result: GateResult) -> dict[str, tuple[str, ...]]:
     """Return the columns without a role of every table whose columns were looked at."""
-    found = {test.table: tuple[str, ...]() for test in result.tests if test.check is not None}
-    for table, one in result.warnings:
-        if one.code == "columns_without_role":
-            found[table] = (*found.get(table, ()), *one.columns)
-    return found
+    columns_of_table = {test.table: tuple[str, ...]() for test in result.tests if test.check is not None}
+    for table, warning in result.warnings:
+        if warning.code == "columns_without_role":
+            columns_of_table[table] = (*columns_of_table.get(table, ()), *warning.columns)
+    return columns_of_table
 
 
 def gone_tests(before: Mapping[Key, Accepted], result: GateResult) -> list[Key]:
@@ -351,8 +357,8 @@ def gone_tests(before: Mapping[Key, Accepted], result: GateResult) -> list[Key]:
 def _line(key: Key, state: Accepted) -> str:
     """A test as one line of YAML; what is not there is left out."""
     figures = (*key, state.falls_short, state.level, state.failing_classes, state.failing_rows, state.rows)
-    told = (*figures, state.quasi_identifiers, state.findings, state.asked)
-    pairs = ((name, value) for name, value in zip(_KEYS, told, strict=True) if value is not None and value != "")
+    values = (*figures, state.quasi_identifiers, state.findings, state.asked)
+    pairs = ((name, value) for name, value in zip(_KEYS, values, strict=True) if value is not None and value != "")
     return "{" + ", ".join(f"{name}: {_flow(value)}" for name, value in pairs) + "}"
 
 
@@ -394,7 +400,7 @@ def _read_names(node: Node, what: str) -> tuple[str, ...]:
 
 
 def _read_findings(node: Node, what: str) -> Findings:
-    pairs = [one.items(what) for one in node.items(what)]
+    pairs = [pair_node.items(what) for pair_node in node.items(what)]
     if any(len(pair) != 2 for pair in pairs):
         raise node.fail(f"{what} are pairs of names and rows.")
     return tuple((_read_names(names, what), _count(rows, what)) for names, rows in pairs)
@@ -425,8 +431,8 @@ class History:
         for test in result.tests:
             if (state := accepted_from(test)) is not None:
                 about = (result.run_id, result.time[:19], accepted, result.policy, *test.key, test.outcome.value)
-                told = (*about, state.level, state.failing_rows, state.rows)
-                lines.append(json.dumps(dict(zip(_MOMENT, told, strict=True))) + "\n")
+                values = (*about, state.level, state.failing_rows, state.rows)
+                lines.append(json.dumps(dict(zip(_MOMENT, values, strict=True))) + "\n")
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("".join(lines))
@@ -442,22 +448,25 @@ class History:
         if not is_file(self.path):
             raise UsageError(f"There is no history {str(self.path)!r}; `sqlaudit test --history` adds a run to it.")
         numbers: dict[str, int] = {}
-        found: dict[Key, list[Moment]] = {}
-        for place, text in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
+        moments: dict[Key, list[Moment]] = {}
+        for line_number, text in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 line = json.loads(text)
                 key = (line["table"], line["requirement"], line["sensitive"])
                 number = numbers.setdefault(line["run"], len(numbers) + 1)
-                told = (
+                values = (
                     line["time"].replace("T", " ")[:16] + " UTC",
                     *(line[name] for name in _MOMENT[2:3] + _MOMENT[7:]),
                 )
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise UsageError(f"{self.path}, line {place}: is no line of a history.") from None
-            found.setdefault(key, []).insert(0, Moment(number, *told))
+                raise UsageError(f"{self.path}, line {line_number}: is no line of a history.") from None
+            moments.setdefault(key, []).insert(0, Moment(number, *values))
         last = len(numbers) - runs
-        shown = {key: [one for one in listed if one.run > last] for key, listed in sorted(found.items())}
-        return {key: listed for key, listed in shown.items() if listed}
+        last_moments = {
+            key: [moment for moment in moments_of_test if moment.run > last]
+            for key, moments_of_test in sorted(moments.items())
+        }
+        return {key: moments_of_test for key, moments_of_test in last_moments.items() if moments_of_test}
 
 
 # `--store-failures`: the failing classes. Their keys are values of the audited table, and are kept only when
@@ -490,11 +499,11 @@ class FailureStore:
     def __post_init__(self) -> None:
         check_destination(self.path, (".duckdb", ".db"))
         with self._open() as store:
-            found = store.relations().get("failures")
-            if found is not None and found[:2] != ("table", MARKER):
+            relation = store.relations().get("failures")
+            if relation is not None and relation[:2] != ("table", MARKER):
                 raise UsageError(
-                    f"{str(self.path)!r} holds a {found[0]} 'failures' that sqlaudit did not make, and that is never "
-                    "replaced; name another file, or rename it there."
+                    f"{str(self.path)!r} holds a {relation[0]} 'failures' that sqlaudit did not make, and that is "
+                    "never replaced; name another file, or rename it there."
                 )
 
     def add(self, table: str, failing: Iterable[FailingClass]) -> None:

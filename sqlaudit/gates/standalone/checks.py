@@ -172,17 +172,21 @@ def compile_statements(
         raise NotCarried(
             f"{spelled('nulls', 'wildcard')}: classes overlap there, so no GROUP BY makes them; use equal or distinct."
         )
-    given = read_inputs(inputs or {})
-    asked = [one for check in checks for one in _requirements(check)] or [Requirement(name) for name in REGISTRY]
-    for one in asked:
-        if not one.parameters:
-            answer.refuse_without_limit(one.text or one.model)
+    read = read_inputs(inputs or {})
+    required = [requirement for check in checks for requirement in _requirements(check)] or [
+        Requirement(name) for name in REGISTRY
+    ]
+    for requirement in required:
+        if not requirement.parameters:
+            answer.refuse_without_limit(requirement.text or requirement.model)
     compiled = []
-    for requirement in asked:
+    for requirement in required:
         for attribute in _attributes(requirement, roles):
-            further = _inputs_of(given, attribute, roles)
+            further = _inputs_of(read, attribute, roles)
             job = _Job(target, roles, attribute, requirement, further, speech, exact_names, answer)
-            compiled += [replace(job, known=known).compiled(lenient=not checks) for known in _known(requirement, roles)]
+            compiled += [
+                replace(job, known=known_rows).compiled(lenient=not checks) for known_rows in _known(requirement, roles)
+            ]
     return compiled
 
 
@@ -208,7 +212,7 @@ def _known(requirement: Requirement, roles: Roles) -> tuple[KnownRows | None, ..
             f"{requirement.text or requirement.model}: compares rows with those of a population, and not all rows "
             f"of a person; use {spelled('known_rows', 'one')}."
         )
-    return tuple(known for known in attackers if roles.known_rows in (KnownRows.WORSE, known))
+    return tuple(known_rows for known_rows in attackers if roles.known_rows in (KnownRows.WORSE, known_rows))
 
 
 def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...]:
@@ -274,11 +278,11 @@ class _Job:
 
     def _sql(self, recipe: Recipe) -> str:
         sensitive = self._sensitive(recipe)
-        own = self._rows()
-        rows = {"all_rows": None, **own, "sensitive": sensitive}
+        table_rows = self._rows()
+        rows = {"all_rows": None, **table_rows, "sensitive": sensitive}
         if self.known is KnownRows.ALL:
             rows = {
-                "all_rows": own | {"sensitive": sensitive or "NULL"},
+                "all_rows": table_rows | {"sensitive": sensitive or "NULL"},
                 "source": Raw("all_rows"),
                 "keys": [Raw("known")],
                 "entity": Raw("person"),
@@ -298,7 +302,7 @@ class _Job:
             total="total",
             letters=Raw(by_letters("s", self.dialect)) if DIALECTS[self.dialect].letters else None,
             **self.answer.parameters(),
-            **self._population(recipe, own),
+            **self._population(recipe, table_rows),
             **self._doubts(recipe=recipe),
             **recipe.parameters(),
         )
@@ -315,8 +319,8 @@ class _Job:
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
         names = self.roles.quasi_identifiers + (others if self.attribute is not None else ())
         columns = [Raw(self._named(name, about("qi"))) for name in names]
-        letters = [Raw(by_letters(one.sql, self.dialect)) for one in columns]
-        return columns + [one for one in letters if one.sql]
+        letters = [Raw(by_letters(column.sql, self.dialect)) for column in columns]
+        return columns + [letter for letter in letters if letter.sql]
 
     def _population(self, recipe: Recipe, rows: Mapping[str, Any]) -> dict[str, Any]:
         if not recipe.population:
@@ -326,8 +330,8 @@ class _Job:
                 f"{self.requirement.text or self.requirement.model}: matches the classes of the table with those of "
                 f"the population, which {spelled('nulls', 'distinct')} rules out: use {spelled('nulls', 'equal')}."
             )
-        known = {"population_keys": rows["keys"], "population_entity": rows["entity"]}
-        return known | {"population": self._population_source()}
+        parameters = {"population_keys": rows["keys"], "population_entity": rows["entity"]}
+        return parameters | {"population": self._population_source()}
 
     def _population_source(self) -> Raw:
         return Raw(source(population_target(self.inputs, self.target), self.dialect))
@@ -356,16 +360,20 @@ class _Job:
         if self.roles.values is Folding.EXACT:
             return {"spellings": [], "unfolded": []}
         table = Raw(source(self.target, self.dialect))
-        counted = []
+        counted_columns = []
         if self.roles.entity is not None:
             written = self._named(self.roles.entity, about("entity"))
-            counted.append((relation, "e", table, written))
+            counted_columns.append((relation, "e", table, written))
             if recipe is not None and recipe.population:
-                counted.append(("population", "e", self._population_source(), written))
+                counted_columns.append(("population", "e", self._population_source(), written))
         if recipe is not None and self._sensitive(recipe) is not None:
-            counted.append((relation, "s", table, self._named(self.attribute, about("sensitive"))))
+            counted_columns.append((relation, "s", table, self._named(self.attribute, about("sensitive"))))
         if self.roles.values is Folding.FOLD:
-            folds = [one for one in counted if one[1] == "e" or recipe is None or not recipe.ordered]
+            folds = [
+                counted_column
+                for counted_column in counted_columns
+                if counted_column[1] == "e" or recipe is None or not recipe.ordered
+            ]
             unsures = [(name, Raw(unsure(column, self.dialect))) for name, column, _, _ in folds]
             nesting = [(origin, Raw(nested(written, self.dialect))) for _, _, origin, written in folds]
             return {"spellings": [], "unfolded": unsures + nesting}
@@ -378,7 +386,7 @@ class _Job:
                 "nested": Raw(nested(column, self.dialect)),
                 "unsure": Raw(unsure("spelling", self.dialect)),
             }
-            for name, column, _, _ in counted
+            for name, column, _, _ in counted_columns
         ]
         return {"spellings": spellings, "unfolded": []}
 
@@ -391,11 +399,11 @@ def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
 def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -> str:
     """The comments at the head of a script: what it is, how it is read, what nobody has executed."""
     speech = DIALECTS[compiled[0].dialect]
-    written = sum(1 for one in compiled if one.sql)
-    told = f"sqlaudit {version}: {written} {what}{'' if written == 1 else 's'} of {whose} for {speech.title}."
-    lines = [told, *_HOW_TO_READ]
+    written = sum(1 for compiled_check in compiled if compiled_check.sql)
+    title = f"sqlaudit {version}: {written} {what}{'' if written == 1 else 's'} of {whose} for {speech.title}."
+    lines = [title, *_HOW_TO_READ]
     if not speech.executed:
-        *others, last = (one.title for one in DIALECTS.values() if one.executed)
+        *others, last = (dialect_words.title for dialect_words in DIALECTS.values() if dialect_words.executed)
         lines += [
             f"Not executed: the tests have no {speech.title}. Every statement parses, and uses only constructs",
             f"that mean the same in all dialects; the same text is executed on {', '.join(others)} and {last}.",
@@ -403,21 +411,21 @@ def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -
     return comment([*lines, *([speech.note] if speech.note else [])])
 
 
-def section(one: Compiled) -> str:
+def section(compiled: Compiled) -> str:
     """A statement under comments that say what it is, or why there is none."""
-    of = f" of {one.sensitive}" if one.sensitive else ""
-    if one.refused:
-        return comment([f"{one.model}{of} is not here. {one.refused}"])
-    whom = f", for an attacker who knows {KNOWN[one.known_rows]} of a person" if one.known_rows else ""
-    notes = [f"{one.check}{of}{whom}", definition(one)]
-    if (REGISTRY.get(one.model) or CELL_RULES[one.model]).needs_order:
+    of = f" of {compiled.sensitive}" if compiled.sensitive else ""
+    if compiled.refused:
+        return comment([f"{compiled.model}{of} is not here. {compiled.refused}"])
+    whom = f", for an attacker who knows {KNOWN[compiled.known_rows]} of a person" if compiled.known_rows else ""
+    notes = [f"{compiled.check}{of}{whom}", definition(compiled)]
+    if (REGISTRY.get(compiled.model) or CELL_RULES[compiled.model]).needs_order:
         notes.append("The attribute must be a number, a date or a time: text has no order that everybody agrees on.")
-    return comment(notes) + one.sql + ";\n"
+    return comment(notes) + compiled.sql + ";\n"
 
 
-def definition(one: Compiled) -> str:
+def definition(compiled: Compiled) -> str:
     """What a check is, in a sentence."""
-    model = REGISTRY.get(one.model) or CELL_RULES[one.model]
+    model = REGISTRY.get(compiled.model) or CELL_RULES[compiled.model]
     return f"{model.title}: {model.definition}"
 
 
@@ -466,22 +474,22 @@ def compile_cells(
     """
     speech = find_dialect(dialect)
     named = {"n": (contributors or count, "count"), "x": (value, "value"), "h": (holdings, "holdings")}
-    named |= {f"x{place}": (name, "largest") for place, name in enumerate(largest, 1)}
-    asked: list[Requirement] = []
+    named |= {f"x{position}": (name, "largest") for position, name in enumerate(largest, 1)}
+    rules: list[Requirement] = []
     for check in checks:
-        asked += [check] if isinstance(check, Requirement) else parse_requirements(check, among=CELL_RULES)
-    if not asked:
+        rules += [check] if isinstance(check, Requirement) else parse_requirements(check, among=CELL_RULES)
+    if not rules:
         raise UsageError("Name the rules for cells, for instance threshold=5.")
     dimensions = [Raw(column(text, speech, about("by"), exact=exact_names)) for text in by]
     compiled = []
-    for one in asked:
-        rule = cell_rule(one)
+    for rule_required in rules:
+        rule = cell_rule(rule_required)
         columns = {
             name: Raw(column(text, speech, about(option), exact=exact_names))
             for name, (text, option) in named.items()
             if text
         }
-        alone = _alone(rule, one, columns)
+        alone = _alone(rule, rule_required, columns)
         sql = statement(
             "standalone_cells",
             speech,
@@ -493,19 +501,21 @@ def compile_cells(
             arguments=dict(alone.arguments),
             **answer.parameters(cells=True),
         )
-        compiled.append(Compiled(one.text or one.model, one.model, None, speech, sql))
+        compiled.append(Compiled(rule_required.text or rule_required.model, rule_required.model, None, speech, sql))
     return compiled
 
 
-def _alone(rule: CellRule, asked: Requirement, columns: Mapping[str, Raw]) -> Alone:
+def _alone(rule: CellRule, requirement: Requirement, columns: Mapping[str, Raw]) -> Alone:
     """How one SELECT decides a rule, where it can and the columns for it are named."""
     alone = rule.alone()
     if alone is None:
-        raise NotCarried(f"{asked.text!r} looks at margins of cells, as only {command('aggregates')} does.")
+        raise NotCarried(f"{requirement.text!r} looks at margins of cells, as only {command('aggregates')} does.")
     missing = [name for name in alone.columns if name not in columns]
     if missing:
         options = {"n": "count", "x": "value", "h": "holdings"}
-        raise UsageError(f"{asked.text!r} needs a column; name it with {spelled(options.get(missing[0], 'largest'))}.")
+        raise UsageError(
+            f"{requirement.text!r} needs a column; name it with {spelled(options.get(missing[0], 'largest'))}."
+        )
     return alone
 
 
@@ -524,11 +534,11 @@ class CompiledChecks(list[Compiled]):
         self._target = target
 
     def __repr__(self) -> str:
-        refused = sum(1 for one in self if one.refused)
+        refused = sum(1 for compiled in self if compiled.refused)
         left = f", {refused} of them refused" if refused else ""
         number = f"{len(self)} check{'' if len(self) == 1 else 's'}"
         where = f" for {self[0].dialect}" if self else ""
-        names = ", ".join(dict.fromkeys(one.check for one in self))
+        names = ", ".join(dict.fromkeys(compiled.check for compiled in self))
         lines = (
             f"CompiledChecks: {number} as SQL{where}{left}",
             names,
@@ -542,7 +552,7 @@ class CompiledChecks(list[Compiled]):
         Raises:
             MissingDriver: pandas is not installed.
         """
-        return frame_of_rows([{**asdict(one), "executed": one.executed} for one in self])
+        return frame_of_rows([{**asdict(compiled), "executed": compiled.executed} for compiled in self])
 
     def save(self, path: str | Path) -> None:
         """Write the statements to a file, whole or not at all.
@@ -602,17 +612,21 @@ def compile_checks(given: Given) -> CompiledChecks:
     cells: dict[str, Any] = {name: vars(given)[name] for name in ("count", "contributors", "value", "holdings")}
     if any(cells.values()):
         rules = requirements(given.checks, among=CELL_RULES)
-        made = compile_cells(target, rules, dialect=dialect, largest=given.largest, exact_names=exact_names, **cells)
+        compiled = compile_cells(
+            target, rules, dialect=dialect, largest=given.largest, exact_names=exact_names, **cells
+        )
     else:
-        asked, checks = roles_from(vars(given)), _checks(given.checks)
-        made = compile_statements(target, asked, checks, dialect=dialect, inputs=given.inputs, exact_names=exact_names)
-    return CompiledChecks(made, target)
+        roles, checks = roles_from(vars(given)), _checks(given.checks)
+        compiled = compile_statements(
+            target, roles, checks, dialect=dialect, inputs=given.inputs, exact_names=exact_names
+        )
+    return CompiledChecks(compiled, target)
 
 
 def _checks(checks: Checks) -> list[str | Requirement]:
     if isinstance(checks, Mapping):
         return [requirement_from(name, value) for name, value in checks.items()]
     if not isinstance(checks, Iterable):
-        said = "a mapping such as {'k': 5}, a text or a list of texts"
-        raise UsageError(f"{spelled('checks')} takes {said}, not a value of type {type(checks).__name__}.")
+        kinds = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('checks')} takes {kinds}, not a value of type {type(checks).__name__}.")
     return [checks] if isinstance(checks, str) else list(checks)

@@ -153,12 +153,12 @@ def find_dialect(name: str) -> str:
         >>> find_dialect("Snowflake")
         'snowflake'
     """
-    wanted = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql", "mariadb": "mysql"}.get(
+    key = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql", "mariadb": "mysql"}.get(
         name.lower(), name.lower()
     )
-    if wanted not in DIALECTS:
+    if key not in DIALECTS:
         raise UsageError(f"There is no dialect {name!r}.{closest(name, DIALECTS)} There are: {', '.join(DIALECTS)}.")
-    return wanted
+    return key
 
 
 ROWS = "audited"
@@ -199,11 +199,11 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
 
 def _of_rows(tree: exp.Expression) -> exp.Expression:
     """The expression with the name of the rows before each of its columns, but not before those of a lambda."""
-    for found in list(tree.find_all(exp.Column)):
-        bound = [name.name for one in _lambdas(found) for name in one.expressions]
-        free = next((part for part in ("table", "db", "catalog") if not found.args.get(part)), "")
-        if free and found.parts[0].name not in bound:
-            found.set(free, exp.to_identifier(ROWS))
+    for column in list(tree.find_all(exp.Column)):
+        bound = [name.name for bound_by in _lambdas(column) for name in bound_by.expressions]
+        free = next((part for part in ("table", "db", "catalog") if not column.args.get(part)), "")
+        if free and column.parts[0].name not in bound:
+            column.set(free, exp.to_identifier(ROWS))
     return tree
 
 
@@ -299,7 +299,7 @@ Ranges = Sequence[tuple[int, int]]
 
 def _ranges(hexadecimal: str) -> Ranges:
     return tuple(
-        (int(low, 16), int(high or low, 16)) for low, _, high in (one.partition("-") for one in hexadecimal.split())
+        (int(low, 16), int(high or low, 16)) for low, _, high in (pair.partition("-") for pair in hexadecimal.split())
     )
 
 
@@ -336,8 +336,8 @@ def folded(value: str, dialect: str, *, missing: bool = False) -> str:
         >>> folded("ill", "trino")[:41]
         'LOWER(TRIM(REGEXP_REPLACE(REPLACE(REPLACE'
     """
-    one = FOLDINGS[dialect]
-    spelling = one.folded.replace("?", one.text.replace("?", value))
+    folding = FOLDINGS[dialect]
+    spelling = folding.folded.replace("?", folding.text.replace("?", value))
     return f"NULLIF({spelling}, '')" if missing else spelling
 
 

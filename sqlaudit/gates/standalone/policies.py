@@ -110,10 +110,10 @@ def wording_of(test_id: str, run: str) -> Wording | None:
         >>> wording_of("claims__k_5__snowflake_exact_" + "0" * 20, "").dialect
         'snowflake'
     """
-    found = _ID.fullmatch(test_id)
-    if found is None or found[1] not in DIALECTS:
+    match = _ID.fullmatch(test_id)
+    if match is None or match[1] not in DIALECTS:
         return None
-    return Wording(found[1], found[2] is not None, Returns.ROW, run)
+    return Wording(match[1], match[2] is not None, Returns.ROW, run)
 
 
 @speaking(in_a_policy)
@@ -127,8 +127,13 @@ def policy_statements(tables: Sequence[TableEntry], wording: Wording) -> list[Po
     Raises:
         UsageError: an unknown dialect.
     """
-    known = replace(wording, dialect=find_dialect(wording.dialect))
-    return [made for table in tables for spec in table.tests for made in statements_of(table, spec, known)]
+    checked_wording = replace(wording, dialect=find_dialect(wording.dialect))
+    return [
+        statement
+        for table in tables
+        for spec in table.tests
+        for statement in statements_of(table, spec, checked_wording)
+    ]
 
 
 def statements_of(table: TableEntry, spec: TestSpec, wording: Wording) -> list[PolicyStatement]:
@@ -140,7 +145,7 @@ def statements_of(table: TableEntry, spec: TestSpec, wording: Wording) -> list[P
         return [
             PolicyStatement(table, spec, Compiled(spec.requirement, "", None, wording.dialect, refused=str(reason)))
         ]
-    return [_named(PolicyStatement(table, spec, one), wording) for one in compiled]
+    return [_named(PolicyStatement(table, spec, check), wording) for check in compiled]
 
 
 def _refuse(table: TableEntry, spec: TestSpec) -> None:
@@ -172,8 +177,8 @@ def _compiled(table: TableEntry, spec: TestSpec, wording: Wording) -> Iterator[C
         return
     assert spec.model is not None
     written: dict[str, Any] = {"dialect": wording.dialect, "exact_names": wording.exact_names, "answer": answer}
-    found = compile_checks(table.target, table.roles, [spec.model], inputs=table.inputs, **written)
-    yield from (one for one in found if spec.is_about(one.sensitive))
+    checks = compile_checks(table.target, table.roles, [spec.model], inputs=table.inputs, **written)
+    yield from (check for check in checks if spec.is_about(check.sensitive))
 
 
 def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: AnswerForm) -> list[Compiled]:
@@ -183,15 +188,15 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
         NotCarried: it looks at more than the single cells.
     """
     request = limit.request
-    known = (*_ONE_SELECT, "by", "requirements", "show_values")
-    options = ((name, one.default) for name, one in options_of(AggregatesRequest) if name not in known)
-    given = [name for name, usual in options if getattr(request, name) != usual]
+    carried = (*_ONE_SELECT, "by", "requirements", "show_values")
+    options = ((name, option.default) for name, option in options_of(AggregatesRequest) if name not in carried)
+    not_carried = [name for name, usual in options if getattr(request, name) != usual]
     without = [name for name, label in request.totals().items() if not label]
     if len(without) == len(request.total) > 0:
-        given.remove("total")
-    given += [key for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True) if tables]
-    if given:
-        raise NotCarried(f"one SELECT looks at single cells, without {', '.join(given)}.")
+        not_carried.remove("total")
+    not_carried += [key for key, tables in zip(OTHERS, (limit.before, limit.linked), strict=True) if tables]
+    if not_carried:
+        raise NotCarried(f"one SELECT looks at single cells, without {', '.join(not_carried)}.")
     assert table.target is not None
     return compile_cells(
         table.target,
@@ -204,16 +209,28 @@ def _cells(table: TableEntry, limit: CellLimit, wording: Wording, answer: Answer
     )
 
 
-def _named(made: PolicyStatement, wording: Wording) -> PolicyStatement:
+def _named(statement: PolicyStatement, wording: Wording) -> PolicyStatement:
     """The statement with its name, which stands in its text where it returns its name."""
-    one = made.compiled
-    asked = [made.table.name, made.spec.requirement, one.sensitive, one.known_rows, one.sql, wording.run]
-    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:20]
-    words = [made.table.name, made.spec.requirement, one.sensitive or "", KNOWN.get(one.known_rows, "")]
+    compiled = statement.compiled
+    identity = [
+        statement.table.name,
+        statement.spec.requirement,
+        compiled.sensitive,
+        compiled.known_rows,
+        compiled.sql,
+        wording.run,
+    ]
+    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
+    words = [
+        statement.table.name,
+        statement.spec.requirement,
+        compiled.sensitive or "",
+        KNOWN.get(compiled.known_rows, ""),
+    ]
     readable = "__".join(_plain(word) for word in words if _plain(word))
     written = "_".join([wording.dialect, *[EXACT] * wording.exact_names, digest])
     test_id = f"{readable or 'test'}__{written}"
-    return replace(made, test_id=test_id, compiled=replace(one, sql=one.sql.replace(_UNNAMED, test_id)))
+    return replace(statement, test_id=test_id, compiled=replace(compiled, sql=compiled.sql.replace(_UNNAMED, test_id)))
 
 
 def _plain(text: str) -> str:
@@ -221,18 +238,18 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40].strip("_")
 
 
-def policy_script(made: Sequence[PolicyStatement], policy: str, version: str) -> str:
+def policy_script(statements: Sequence[PolicyStatement], policy: str, version: str) -> str:
     """All statements of a policy as one script."""
-    head = heading([one.compiled for one in made], "statement", policy, version)
-    return "\n".join([head, *map(statement_text, made)])
+    head = heading([statement.compiled for statement in statements], "statement", policy, version)
+    return "\n".join([head, *map(statement_text, statements)])
 
 
-def statement_text(one: PolicyStatement) -> str:
+def statement_text(statement: PolicyStatement) -> str:
     """A statement under comments that say which test it is."""
-    about = [f"{one.table.name}: {one.spec.requirement} ({one.spec.place})"]
-    if one.compiled.refused:
-        return comment([f"{about[0]} is not here: {one.compiled.refused}"])
-    return comment([*about, f"test_id: {one.test_id}"]) + section(one.compiled)
+    about = [f"{statement.table.name}: {statement.spec.requirement} ({statement.spec.place})"]
+    if statement.compiled.refused:
+        return comment([f"{about[0]} is not here: {statement.compiled.refused}"])
+    return comment([*about, f"test_id: {statement.test_id}"]) + section(statement.compiled)
 
 
 # The statements of a policy as quality rules of an Open Data Contract (ODCS 3.1): `mustBe: 0` for what fails.
@@ -254,16 +271,16 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Contract.add_representer(str, _text)
 
 
-def contract_text(made: Sequence[PolicyStatement], policy: str) -> str:
+def contract_text(statements: Sequence[PolicyStatement], policy: str) -> str:
     """A contract with the quality rules of every table.
 
     A rule tells the bare verdict: thresholds, exceptions and baselines of the policy are not in it. A test that no
     statement carries is a rule of type text, which nobody runs and everybody can read.
 
     Args:
-        made: statements that return a count. policy: the file, as the user named it.
+        statements: statements that return a count. policy: the file, as the user named it.
     """
-    tables = {one.table.name: one.table for one in made}
+    tables = {statement.table.name: statement.table for statement in statements}
     contract = {
         "apiVersion": API_VERSION,
         "kind": "DataContract",
@@ -275,19 +292,19 @@ def contract_text(made: Sequence[PolicyStatement], policy: str) -> str:
             {
                 "name": name,
                 **({"physicalName": table.target.relation} if table.target and table.target.relation else {}),
-                "quality": [_rule(one) for one in made if one.table.name == name],
+                "quality": [_rule(statement) for statement in statements if statement.table.name == name],
             }
             for name, table in tables.items()
         ],
     }
-    dialect = made[0].compiled.dialect
+    dialect = statements[0].compiled.dialect
     head = f"# sqlaudit {__version__}: quality rules of {visible(policy)} for {dialect}, to be taken into a contract.\n"
     return head + yaml.dump(contract, Dumper=_Contract, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _rule(one: PolicyStatement) -> dict[str, Any]:
-    spec, compiled = one.spec, one.compiled
-    rule: dict[str, Any] = {"name": for_attribute(spec.requirement, one.sensitive)}
+def _rule(statement: PolicyStatement) -> dict[str, Any]:
+    spec, compiled = statement.spec, statement.compiled
+    rule: dict[str, Any] = {"name": for_attribute(spec.requirement, statement.sensitive)}
     if compiled.refused:
         return rule | {"type": "text", "description": f"Not written as SQL: {compiled.refused}"}
     return rule | {
@@ -309,16 +326,16 @@ _SCHEMA = "dbt_schema_version"
 _RUN = "/run-results/"
 
 
-def is_artefact(found: Any) -> bool:
+def is_artefact(document: Any) -> bool:
     """Whether a JSON document is an artefact of dbt."""
-    return isinstance(found, dict) and isinstance(found.get("metadata"), dict) and _SCHEMA in found["metadata"]
+    return isinstance(document, dict) and isinstance(document.get("metadata"), dict) and _SCHEMA in document["metadata"]
 
 
-def answers_in(found: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+def answers_in(artefact: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
     """The rows of statements in an artefact; what else dbt ran is left out.
 
     Args:
-        found: the artefact. name: of its file.
+        artefact: the artefact. name: of its file.
 
     Yields:
         A row, the text that dbt ran for it, and what is wrong with it: empty = nothing, else no figure of it is there.
@@ -326,10 +343,10 @@ def answers_in(found: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[st
     Raises:
         InputError: it is another artefact, or dbt ran no statement of a policy.
     """
-    results = found.get("results")
-    if _RUN not in str(found["metadata"][_SCHEMA]) or not isinstance(results, list):
+    results = artefact.get("results")
+    if _RUN not in str(artefact["metadata"][_SCHEMA]) or not isinstance(results, list):
         raise InputError(f"{name}: is another artefact of dbt; what its tests and models said is in run_results.json.")
-    answered = [one for one in results if wording_of(_model_of(one), "") is not None]
+    answered = [result for result in results if wording_of(_model_of(result), "") is not None]
     if not answered:
         raise InputError(
             f"{name}: dbt ran no statement of a policy: write them with `sqlaudit compile -f POLICY --each-to FOLDER` "
@@ -446,23 +463,25 @@ def _answer_text(path: Path) -> str:
 
 
 def _json_rows(text: str, name: str) -> list[WarehouseRow]:
-    found = _parsed(text, name)
-    if is_artefact(found):
-        answers = answers_in(found, name)
+    document = _parsed(text, name)
+    if is_artefact(document):
+        answers = answers_in(document, name)
         return [
             WarehouseRow(row["test_id"], wrong=wrong) if wrong else replace(read_row(row), ran=ran)
             for row, ran, wrong in answers
         ]
-    if isinstance(found, dict):
-        listed = [value for key, value in found.items() if key.lower() in ("rows", "data") and isinstance(value, list)]
-        found = listed[0] if len(listed) == 1 else found
-    return list(map(read_row, _objects(found, name)))
+    if isinstance(document, dict):
+        lists = [
+            value for key, value in document.items() if key.lower() in ("rows", "data") and isinstance(value, list)
+        ]
+        document = lists[0] if len(lists) == 1 else document
+    return list(map(read_row, _objects(document, name)))
 
 
 def _line_rows(text: str, name: str) -> list[WarehouseRow]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    found = [_parsed(line, f"{name}, line {number}") for number, line in lines]
-    return list(map(read_row, _objects(found, name)))
+    documents = [_parsed(line, f"{name}, line {number}") for number, line in lines]
+    return list(map(read_row, _objects(documents, name)))
 
 
 def _parsed(text: str, name: str) -> Any:
@@ -477,13 +496,13 @@ def _parsed(text: str, name: str) -> Any:
         raise InputError(f"{name}: is not JSON.") from None
 
 
-def _objects(found: Any, name: str) -> Iterator[Mapping[str, Any]]:
+def _objects(document: Any, name: str) -> Iterator[Mapping[str, Any]]:
     """The rows of a list; an answer in a list of its own, as clients give the rows of each statement, is taken, too."""
-    for one in found if isinstance(found, list) else [found]:
-        if isinstance(one, list):
-            yield from _objects(one, name)
-        elif isinstance(one, dict):
-            yield one
+    for row in document if isinstance(document, list) else [document]:
+        if isinstance(row, list):
+            yield from _objects(row, name)
+        elif isinstance(row, dict):
+            yield row
         else:
             raise InputError(f"{name}: rows are objects with the columns {', '.join(ROW_COLUMNS)}.")
 
@@ -503,22 +522,22 @@ def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
     return [read_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
 
 
-def read_row(found: Mapping[str, Any]) -> WarehouseRow:
+def read_row(cells: Mapping[str, Any]) -> WarehouseRow:
     """The row of a statement from its cells by name; `wrong` says what of it cannot be read.
 
     Example:
         >>> read_row({"test_id": "a", "level": "2"}).wrong[:32]
         'lacks classes and table_rows and'
     """
-    given = {key.lower(): value for key, value in found.items()}
-    named = _stripped(given.get("test_id"))
-    missing = [name for name in ROW_COLUMNS if name not in given]
+    values = {key.lower(): value for key, value in cells.items()}
+    named = _stripped(values.get("test_id"))
+    missing = [name for name in ROW_COLUMNS if name not in values]
     if missing:
         return WarehouseRow(named, wrong=f"lacks {' and '.join(missing)}")
-    verdict = _stripped(given["verdict"])
+    verdict = _stripped(values["verdict"])
     try:
-        counts: dict[str, Any] = {name: _count(given[name], name) for name in COUNTS}
-        level = _number(given["level"])
+        counts: dict[str, Any] = {name: _count(values[name], name) for name in COUNTS}
+        level = _number(values["level"])
     except _UnreadError as error:
         return WarehouseRow(named, wrong=str(error))
     if verdict not in _VERDICTS:

@@ -31,8 +31,8 @@ def piece(macro: str, **arguments: Any) -> str:
     """
     files = (environment().get_template(f"gates/standalone/{name}.sql") for name in ("_standalone", "_written_out"))
     modules = [file.make_module({"wide": "DECIMAL(38, 0)"}) for file in files]
-    found = next(getattr(module, macro) for module in modules if hasattr(module, macro))
-    return str(found(**arguments)).strip()
+    rendered = next(getattr(module, macro) for module in modules if hasattr(module, macro))
+    return str(rendered(**arguments)).strip()
 
 
 def statement(template: str, dialect: str, **parameters: Any) -> str:
@@ -149,11 +149,11 @@ class Recipe:
 
     def parameters(self) -> dict[str, Any]:
         """As the templates take them."""
-        given = ("facts", "more_facts", "by_value", "uses", "atoms", "failing", "doubtful", "unusable", "where")
+        names = ("facts", "more_facts", "by_value", "uses", "atoms", "failing", "doubtful", "unusable", "where")
         split = [partitions(atoms) for atoms in range(1, self.atoms + 1)]
-        told = {name: getattr(self, name) for name in given}
-        told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
-        return told | {"partitions": split}
+        parameters = {name: getattr(self, name) for name in names}
+        parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+        return parameters | {"partitions": split}
 
 
 def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None, *, entity: bool) -> Recipe:
