@@ -293,6 +293,7 @@ def _walk_groups(problem: Problem) -> Iterator[tuple[Group, int, bool]]:
     values = [0] * (max(sensitive) + 1)
 
     def extend(unit: int, group: Group, common: int, rows: int) -> Iterator[tuple[Group, int, bool]]:
+        """Yield a group and its extensions by units from `unit` on."""
         is_valid = can_be_parted = False
         if group and rows >= problem.k:
             present = [count for count in values if count]

@@ -94,6 +94,11 @@ class SuppressRequest:
             raise UsageError(f"{spelled('seed')} must be a whole number from 0 to 2^63-1.")
 
     def _check_requirements(self) -> None:
+        """Check that suppression can meet the requirements.
+
+        Raises:
+            UsageError: there is none, or one of another kind.
+        """
         aims = [requirement for requirement in self.requirements if requirement.severity == "error"]
         if not aims:
             raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
