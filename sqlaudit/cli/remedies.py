@@ -240,14 +240,14 @@ def _audit_boxes(job: Job, options: OptionsByRequest, publication: Publication) 
 
 def _changed_options(request: type[Any], options: Mapping[str, Any]) -> list[str]:
     """Return the names of the options, except k, whose value differs from the default."""
-    given_options = (
+    values = (
         (field_option, options[field_option.name])
         for _, field_option in options_of(request)
         if field_option.name in options and field_option.name != "k"
     )
     return [
         field_option.name
-        for field_option, value in given_options
+        for field_option, value in values
         if field_option.kind.read(field_option.name, value) != field_option.default
     ]
 

@@ -105,8 +105,8 @@ class Screen:
     @property
     def row_limit(self) -> int | None:
         """Return the number of rows of a SELECT to fetch: one more than is shown, to see if there are more."""
-        shown = self.limit if self._file is None and self.layout == "table" else None
-        return None if shown is None else shown + 1
+        limit = self.limit if self._file is None and self.layout == "table" else None
+        return None if limit is None else limit + 1
 
     def text(self, text: str) -> None:
         """Show a finished text: SQL, or a list."""
@@ -275,15 +275,15 @@ def as_table(rows: Rows, widest: int | None = None, limit: int | None = None) ->
         limit: the number of rows to show. If there are more, the last line says so. None = all.
     """
     all_rows = itertools.chain.from_iterable(rows.batches)
-    shown = all_rows if limit is None else itertools.islice(all_rows, limit)
-    first = [_cell_texts(row, widest) for row in itertools.islice(shown, MEASURED)]
+    first_rows = all_rows if limit is None else itertools.islice(all_rows, limit)
+    first = [_cell_texts(row, widest) for row in itertools.islice(first_rows, MEASURED)]
     heads = [_cut_to_width(visible(column.name), widest) for column in rows.columns]
     widths = [max(map(width_of, cells)) for cells in zip(heads, *first, strict=True)]
     right = [column.kind in _NUMBERS for column in rows.columns]
     yield _aligned_line(heads, widths, [False] * len(heads))
     yield "-+-".join("-" * width for width in widths)
     number = 0
-    for cells in itertools.chain(first, (_cell_texts(row, widest) for row in shown)):
+    for cells in itertools.chain(first, (_cell_texts(row, widest) for row in first_rows)):
         yield _aligned_line(cells, widths, right)
         number += 1
     has_more = limit is not None and next(all_rows, None) is not None

@@ -63,7 +63,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
         UsageError: a column does not fit, spellings of users are ambiguous, or a file cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     messages = _open_messages_to_write(engine, request, publication)
     sql = ""
     if publication.is_sql:  # this SELECT must not depend on temporary tables of the session
@@ -84,7 +84,7 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     return _make_result(
         messages,
         publication,
-        already,
+        executed_before,
         lonlat=request.lonlat,
         rows=sum(row[3] for row in level_rows),
         dropped={MessageOutcome(row[0]): row[3] for row in level_rows if row[0]},
@@ -111,7 +111,7 @@ def _write_messages(
     write(publication, sql, (*BOUNDS, *messages.columns), batches, published, other_count)
 
 
-def _make_result(messages: Messages, publication: Publication, statements_before: int, **measures: Any) -> CloakResult:
+def _make_result(messages: Messages, publication: Publication, executed_before: int, **measures: Any) -> CloakResult:
     """Return the result, with the request and the statements that ran since the start."""
     request = messages.request
     return CloakResult(
@@ -123,7 +123,7 @@ def _make_result(messages: Messages, publication: Publication, statements_before
         columns=messages.columns,
         file=str(publication.file or ""),
         **measures,
-        **provenance(messages.engine, statements_before),
+        **provenance(messages.engine, executed_before),
     )
 
 
@@ -259,7 +259,7 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         UsageError: a column does not exist or does not fit.
         EngineError: the database refused or failed.
     """
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     relation, bounds = _open_boxes(engine, request)
     user_column = find_column(request.places.user, relation)
     user = None
@@ -294,7 +294,7 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         presence=presence,
         skipped_positions=skipped,
         attacks=attack_boxes(boxes, request.background, request.places),
-        **provenance(engine, already),
+        **provenance(engine, executed_before),
     )
 
 
@@ -363,7 +363,7 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     _refuse_sql(publication)
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     messages = _open_messages_to_write(engine, request, publication)
     tally = _Tally()
     audit = _audit_arrivals(messages, tally)
@@ -380,7 +380,7 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
     return _make_result(
         messages,
         publication,
-        already,
+        executed_before,
         lonlat=False,
         delay=request.delay,
         rows=tally.published + tally.dropped.total(),

@@ -148,8 +148,8 @@ class _LossMeasurement:
         coded = CodedPair(tuple(columns), tuple(sensitive), source, source, True, rows, rows, rows)
         covered = measured_cells(self.bench, coded, [self._cell_members(column) for column in range(len(columns))])
         if first:
-            costs = [column_costs(self.bench, coded, measured, self.beta, 0) for measured in covered]
-            yield from column_losses(costs, [measured for measured in OF_RELEASES.values() if measured.by == "cells"])
+            costs = [column_costs(self.bench, coded, column_cells, self.beta, 0) for column_cells in covered]
+            yield from column_losses(costs, [measure for measure in OF_RELEASES.values() if measure.by == "cells"])
         yield from self._losses_by_class(coded, covered, first=first)
         self.bench.close()
 

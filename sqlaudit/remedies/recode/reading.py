@@ -58,7 +58,7 @@ class CountedAttribute(Attribute):
         return [(lane, number, shift) for number, word in enumerate(packing.words) for lane, shift in word]
 
 
-def count_attributes(attributes: Sequence[Attribute]) -> list[CountedAttribute]:
+def with_all_counts(attributes: Sequence[Attribute]) -> list[CountedAttribute]:
     """Return the attributes with all their counts.
 
     Raises:
@@ -162,7 +162,7 @@ class Judge:
 NAME = "sqlaudit_recode_values"
 _ORDERED_KINDS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 _FORMS_OF_ORDER = ("widths", "dates", "")
-"""Forms of hierarchies that only follow the order of values. The empty form means no hierarchy."""
+"""Forms of hierarchies that only follow the order of values. Without a form, only the order is known."""
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ from sqlaudit.remedies.recode.reading import (
     Judge,
     ReadTable,
     axes_of,
-    count_attributes,
     dictionaries_of,
     is_cut_into_ranges,
     read_classes,
     size_requirements_of,
+    with_all_counts,
     with_column_types,
 )
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
@@ -259,7 +259,7 @@ class _Run:
             given, inputs = self.request, read_inputs(self.request.inputs)
             roles = self.read_from.roles
             asked = read_attributes(self.engine, loaded, roles, given.roles, given.requirements, inputs)
-            attributes, apart = count_attributes(asked), given.roles.nulls is NullPolicy.DISTINCT
+            attributes, apart = with_all_counts(asked), given.roles.nulls is NullPolicy.DISTINCT
             read = read_classes(
                 self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, nulls_differ=apart
             )

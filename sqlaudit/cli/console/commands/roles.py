@@ -379,17 +379,14 @@ def changed_roles_document(changed: ChangedRoles) -> doc.Document:
     """Show the figures before and after a change."""
     before, after = changed.before, changed.after
     figures, new_warnings = _figures(after), [warning for warning in after.warnings if warning not in after.notices]
-    quasi_identifiers = doc.listing(after.roles.get("quasi_identifiers", ()))
+    qi_names = doc.listing(after.roles.get("quasi_identifiers", ()))
     adverb = "still" if before.passed == after.passed else "now"
     verdict = f"{adverb} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
     heads, verdict_heads = ("figure", "#before", "#after"), ("#limit", "verdict") if after.required else ()
-    classes = ((title, warning, figures[title]) for title, warning in _figures(before).items())
+    classes = ((title, figure, figures[title]) for title, figure in _figures(before).items())
     return doc.compose(
         doc.Toned(f"{verdict}: {changed.change}", ("good" if after.passed else "bad") if after.required else "plain"),
-        (
-            f"Quasi-identifiers now: {quasi_identifiers}. \\undo reverses this change.",
-            *doc.notices_block(after.notices),
-        ),
+        (f"Quasi-identifiers now: {qi_names}. \\undo reverses this change.", *doc.notices_block(after.notices)),
         doc.section("Groups", doc.table(heads, classes)),
         doc.section("Models", doc.table((*heads, *verdict_heads), _check_rows(before, after))),
         doc.section("Warnings", (doc.warning(warning.message) for warning in new_warnings)),
