@@ -9,23 +9,23 @@ from typing import Any
 
 
 def run() -> None:
-    """What the installed command starts: `main`, then the end of the process.
+    """Run `main`, then end the process; the installed command starts here.
 
-    What was registered for the end runs, and what was written is out; then the process is gone. Python
-    would first take everything apart that was imported, which is a tenth of what a small audit costs.
+    Exit handlers run and output is flushed, then the process exits at once. Otherwise Python would first take apart
+    everything that was imported, which is a tenth of the time of a small audit.
     """
     try:
         main()
-    except SystemExit as ended:
-        if not _leaves_nothing(ended.code):
+    except SystemExit as exit_error:
+        if not _can_exit_at_once(exit_error.code):
             raise
         import os
 
-        os._exit(int(ended.code or 0))
+        os._exit(int(exit_error.code or 0))
 
 
 def main() -> None:
-    """Run the command that the process was started with; ends with SystemExit."""
+    """Run the command that the process was started with, and raise SystemExit with its exit code."""
     from sqlaudit.cli.signals import ENDING
 
     ENDING.take()
@@ -34,15 +34,19 @@ def main() -> None:
     cli.main(prog_name="sqlaudit")
 
 
-def _leaves_nothing(code: object) -> bool:
-    """Whether a process that ends with this code can end at once: no thread is at work, and all that wanted to know of
-    the end was told and has written what it had."""
+def _can_exit_at_once(code: object) -> bool:
+    """Run the exit handlers and flush the output. Return True if the process can then end without Python's cleanup.
+
+    It cannot while another thread works, or if the output cannot be written.
+    """
     import atexit
     import sys
     import threading
 
-    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
-    if others or not isinstance(code, int | None):
+    running = [
+        thread for thread in threading.enumerate() if thread is not threading.current_thread() and not thread.daemon
+    ]
+    if running or not isinstance(code, int | None):
         return False
     atexit._run_exitfuncs()
     try:
@@ -55,7 +59,7 @@ def _leaves_nothing(code: object) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """The group of all commands is imported when it is first used."""
+    """Import the group of all commands when it is first used."""
     if name != "cli":
         raise AttributeError(f"module 'sqlaudit.cli' has no attribute {name!r}")
     from sqlaudit.cli.group import cli

@@ -9,24 +9,24 @@ from sqlaudit.base.spec import Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import cell_options, target_options
 from sqlaudit.cli.requests import in_section, request_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, job_command, verdict
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 
-_together = in_section("Totals and related tables")
+_related_option = in_section("Totals and related tables")
 
 
-@declared(
+@job_command(
     target_options,
     request_options(AggregatesRequest, "request"),
     cell_options,
-    _together(
+    _related_option(
         "--before",
         multiple=True,
         metavar="TABLE",
         help="An earlier release to compare with (repeatable, or a pattern of files; all pairs are compared).",
     ),
-    _together(
+    _related_option(
         "--linked",
         multiple=True,
         metavar="TABLE",
@@ -58,19 +58,19 @@ def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linke
     from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
 
     def code(result: AggregatesResult) -> ExitCode:
-        made = result.protection
-        if made is not None and made.file:
-            tell(f"wrote {result.cells:,} cells to {made.file!r}.")
-        return verdict(result.passed if made is None else made.safe)
+        protection = result.protection
+        if protection is not None and protection.file:
+            tell(f"wrote {result.cells:,} cells to {protection.file!r}.")
+        return verdict(result.passed if protection is None else protection.safe)
 
     target = job.target
-    request = replace(request, requirements=job.asked.requirements)
-    older, beside = (
+    request = replace(request, requirements=job.demands.requirements)
+    earlier_tables, linked_tables = (
         [Target(relation=name, where=target.where, read=target.read) for name in names] for names in (before, linked)
     )
     return job.run(
-        lambda engine, relation: plan_cells(engine, relation, request, [engine.open(one) for one in beside]),
-        lambda engine: find_unsafe_cells(engine, target, request, older, beside),
+        lambda engine, relation: plan_cells(engine, relation, request, [engine.open(table) for table in linked_tables]),
+        lambda engine: find_unsafe_cells(engine, target, request, earlier_tables, linked_tables),
         code,
-        targets=[target, *older, *beside],
+        targets=[target, *earlier_tables, *linked_tables],
     )

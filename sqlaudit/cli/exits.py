@@ -1,4 +1,4 @@
-"""Where errors become one sentence and an exit code. Nowhere else does the command line handle them."""
+"""Turn errors into one sentence and an exit code. The command line handles errors nowhere else."""
 
 from __future__ import annotations
 
@@ -20,61 +20,61 @@ from sqlaudit.base.errors import DivisionWarning, ExitCode, Interrupted, Sqlaudi
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.reports.document import in_encoding, visible
 
-_RANK = (0, 1, 4, 2, 3, ExitCode.INTERRUPTED)
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_SPEAKS_OF_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
-"""Exceptions whose messages name pieces of the program, never of the data."""
+_BY_SEVERITY = (0, 1, 4, 2, 3, ExitCode.INTERRUPTED)
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NAMES_CODE_ONLY = (AttributeError, ImportError, NameError, NotImplementedError)
+"""Exceptions whose messages name parts of the program, never data."""
 
 
 _SPOOLED = re.compile(r"""(^)?(['"])[^'"]*[/\\]sqlaudit-stdin-[^'"]*\2""")
-"""The file that standard input was put into (`options.py`), as sentences quote it."""
+"""The file into which `spool_stdin` writes standard input, as sentences quote it."""
 QUIET = "sqlaudit.quiet"
-"""Where a context notes that nothing but errors is said."""
+"""Key of a context: only errors are printed."""
 
 
-GIVEN = "sqlaudit.given"
-"""Where a context notes the arguments of its command, as they were given."""
+ARGUMENTS = "sqlaudit.given"
+"""Key of a context: the arguments of its command, as they were given."""
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was told to say nothing but errors."""
+    """Return True if the running command prints nothing but errors."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(QUIET))
 
 
 def worst(*codes: int) -> ExitCode:
-    """The exit code when several things happened: interrupted, then 3 over 2 over 4 over 1."""
-    return max((ExitCode(code) for code in codes), key=_RANK.index, default=ExitCode.OK)
+    """Return the exit code of several: interrupted comes before 3, then 2, 4, 1 and 0."""
+    return max((ExitCode(code) for code in codes), key=_BY_SEVERITY.index, default=ExitCode.OK)
 
 
 def say(sentence: str) -> None:
-    """One line of talk on stderr, with our name in front, and without the text of a connection or of a file of ours."""
-    sentence = _SPOOLED.sub(lambda found: "standard input" if found[1] is None else "Standard input", sentence)
+    """Print one line on stderr, beginning with our name, without texts of connections or names of our own files."""
+    sentence = _SPOOLED.sub(lambda match: "standard input" if match[1] is None else "Standard input", sentence)
     line = in_encoding(f"sqlaudit: {visible(without_connections(sentence))}", getattr(sys.stderr, "encoding", None))
-    with contextlib.suppress(OSError):  # nobody can be told when stderr is full or gone
+    with contextlib.suppress(OSError):  # nothing can be printed when stderr is full or gone
         click.echo(line, err=True)
 
 
 def tell(sentence: str) -> None:
-    """The same for what is good to know and nothing went wrong: nothing with `--quiet`."""
+    """Print one line of information on stderr, unless `--quiet` is given."""
     if not is_quiet():
         say(sentence)
 
 
 @contextlib.contextmanager
-def remarks_told() -> Iterator[None]:
-    """A block in which what a result's reader should know of an expression is said on stderr, each once."""
+def division_warnings_on_stderr() -> Iterator[None]:
+    """Print each `DivisionWarning` of the block once on stderr."""
     with warnings.catch_warnings():
-        told: set[str] = set()
+        printed: set[str] = set()
 
-        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *position: Any, **options: Any) -> None:
             if not issubclass(category, DivisionWarning):
-                usual(message, category, *place, **more)
-            elif str(message) not in told:
-                told.add(str(message))
+                show_others(message, category, *position, **options)
+            elif str(message) not in printed:
+                printed.add(str(message))
                 say(str(message))
 
-        usual, warnings.showwarning = warnings.showwarning, show
+        show_others, warnings.showwarning = warnings.showwarning, show
         warnings.simplefilter("always", DivisionWarning)
         yield
 
@@ -82,9 +82,9 @@ def remarks_told() -> Iterator[None]:
 class Boundary:
     """A block that ends in an exit code, whatever happens in it: `with Boundary() as boundary: …`; `boundary.code`.
 
-    Every `SqlauditError` becomes its sentence. An exception that nobody expected becomes an internal error that is
-    told by its type only, as its message may hold a value of the audited table. With SQLAUDIT_DEBUG=1 the places in
-    the program are printed too, still without messages.
+    Every `SqlauditError` becomes its sentence. An unexpected exception becomes an internal error, printed with its type
+    only, because its message may hold a value of the audited table. With SQLAUDIT_DEBUG=1 the lines of the program
+    are printed too, still without messages.
     """
 
     def __init__(self) -> None:
@@ -101,21 +101,22 @@ class Boundary:
         if isinstance(error, BrokenPipeError):
             close_stdout()
             return True
-        self.code = _told(error)
+        self.code = _report_error(error)
         if os.environ.get("SQLAUDIT_DEBUG", "") not in ("", "0"):
-            _show_places(error)
+            _print_frames(error)
         return True
 
 
 def close_stdout() -> None:
-    """Nobody reads on: point stdout at nothing, so that Python's own flush at exit stays silent."""
+    """Point stdout at nothing when its reader is gone, so that Python's own flush at exit stays silent."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return
 
 
-def _told(error: BaseException) -> ExitCode:
+def _report_error(error: BaseException) -> ExitCode:
+    """Print the sentence of an error. Return its exit code."""
     if isinstance(error, SqlauditError):
         say(str(error))
         return error.exit_code
@@ -127,10 +128,10 @@ def _told(error: BaseException) -> ExitCode:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         say(f"{ENDING.word}.")
         return Interrupted.exit_code
-    room = _no_room(error)
-    if room is not None:
-        say(room[0])
-        return room[1]
+    out_of_space = _out_of_space(error)
+    if out_of_space is not None:
+        say(out_of_space[0])
+        return out_of_space[1]
     say(
         f"internal error ({type(error).__name__}). This is a bug in sqlaudit, please report it. "
         "SQLAUDIT_DEBUG=1 shows where it happened, without values of your table."
@@ -138,29 +139,31 @@ def _told(error: BaseException) -> ExitCode:
     return ExitCode.ENGINE
 
 
-def _no_room(error: BaseException) -> tuple[str, ExitCode] | None:
-    """What to say when memory or a disk was not enough, None when it was something else."""
+def _out_of_space(error: BaseException) -> tuple[str, ExitCode] | None:
+    """Return the sentence and exit code of an error that memory or a disk was full, None for other errors."""
     if isinstance(error, MemoryError):
-        said = "out of memory. Set --memory-limit, so that the database spills to disk."
-        return said, ExitCode.INCOMPLETE
-    if isinstance(error, OSError) and error.errno in _FULL:
+        sentence = "out of memory. Set --memory-limit, so that the database spills to disk."
+        return sentence, ExitCode.INCOMPLETE
+    if isinstance(error, OSError) and error.errno in _FULL_DISK:
         return f"the disk is full: {os.strerror(error.errno)}.", ExitCode.USAGE
     return None
 
 
 def _click_sentence(error: click.ClickException) -> str:
+    """Return click's message as a sentence, with a hint at the help page."""
     context = getattr(error, "ctx", None)
     message = error.format_message().strip()
-    ended = message if message.endswith((".", "?", "!")) else message + "."
-    return f"{ended} See '{context.command_path} --help'." if context is not None else ended
+    sentence = message if message.endswith((".", "?", "!")) else message + "."
+    return f"{sentence} See '{context.command_path} --help'." if context is not None else sentence
 
 
-def _show_places(error: BaseException) -> None:
+def _print_frames(error: BaseException) -> None:
+    """Print the lines of the program that an error and its causes came through, without its message."""
     for frame in traceback.extract_tb(error.__traceback__):
         click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
-    detail = f": {error}" if isinstance(error, _SPEAKS_OF_CODE_ONLY) else ""
+    detail = f": {error}" if isinstance(error, _NAMES_CODE_ONLY) else ""
     click.echo(f"  {type(error).__qualname__}{visible(detail)}", err=True)
     following = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if following is not None:
         click.echo("  which came from", err=True)
-        _show_places(following)
+        _print_frames(following)

@@ -19,7 +19,7 @@ from sqlaudit.cli.exits import is_quiet, say
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
 from sqlaudit.cli.output import write_pictures
 from sqlaudit.cli.requests import PATH, given_options, request_options
-from sqlaudit.cli.runner import Job, declared, telling, verdict
+from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.events.request import PersonsRequest
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # `sqlaudit profile`: column facts and proposed roles.
 
 
-@declared(target_options, request_options(ProfileRequest, "request"))
+@job_command(target_options, request_options(ProfileRequest, "request"))
 def profile(job: Job, request: ProfileRequest) -> int:
     """Describe the columns of a table and propose their roles.
 
@@ -53,7 +53,7 @@ def profile(job: Job, request: ProfileRequest) -> int:
 # `sqlaudit columns`: which sets of columns re-identify.
 
 
-@declared(target_options, request_options(ColumnRequest, "request"))
+@job_command(target_options, request_options(ColumnRequest, "request"))
 def columns(job: Job, request: ColumnRequest) -> int:
     """Find sets of columns that identify people.
 
@@ -68,13 +68,16 @@ def columns(job: Job, request: ColumnRequest) -> int:
 
     return job.run(
         lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(engine, job.target, request, announce=_announce, report=telling(engine, _progress)),
+        lambda engine: find_columns(
+            engine, job.target, request, announce=_announce, report=progress_callback(engine, _progress)
+        ),
         lambda result: verdict(True, result.complete or not result.open_sets),
         stopped=lambda result: result.by_hand,
     )
 
 
 def _announce(columns: int, candidates: int, limit: int | None) -> None:
+    """Print on stderr how many sets of columns the search looks at."""
     size = "any number of" if limit is None else f"at most {limit}"
     number = f"{candidates:,}" if candidates < 10**12 else f"about {candidates:.0e}"
     if not is_quiet():
@@ -91,7 +94,7 @@ def _progress(decided: int, border: int) -> str:
 # `sqlaudit records`: records that are unique on few columns.
 
 
-@declared(target_options, request_options(RecordRequest, "request"))
+@job_command(target_options, request_options(RecordRequest, "request"))
 def records(job: Job, request: RecordRequest) -> int:
     """Find records that are unique on few columns, and their risk of re-identification.
 
@@ -116,13 +119,13 @@ def records(job: Job, request: RecordRequest) -> int:
 # `sqlaudit persons`: what someone who knows some events of a person can learn.
 
 
-@declared(
+@job_command(
     target_options,
-    given_options(PersonsRequest, "given"),
+    given_options(PersonsRequest, "options"),
     require_of("OF_PERSONS", "Requirements", "MODEL=LIMIT", "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8"),
     click.Option(["--plot"], type=PATH, metavar="FILE", help="Draw the curve into a .svg file."),
 )
-def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
+def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
     """Measure what someone who knows a few events of a person can learn.
 
     For tables with many rows per person: visits, claims, purchases, positions. An event is one
@@ -148,8 +151,8 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
 
     if plot is not None:
         check_destination(plot, (".svg",))
-    read = request_from(PersonsRequest, job.beside(given, "static_from"))
-    request = replace(read, requirements=job.asked.requirements)
+    person_request = request_from(PersonsRequest, job.with_tables(options, "static_from"))
+    request = replace(person_request, requirements=job.demands.requirements)
     return job.run(
         lambda engine, relation: plan_persons(engine, relation, request)[1],
         lambda engine: find_persons(engine, job.target, request),
@@ -163,15 +166,16 @@ def persons(job: Job, given: Mapping[str, Any], plot: Path | None) -> int:
 # `sqlaudit disclosure`: what an attacker with k pieces of knowledge can learn in the worst case.
 
 _CURVE = ("knowledge", "threshold", "witness", "weakest", "plot")
-"""The options of a curve."""
+"""The options that belong to a curve, which --given has none of."""
 
 
 @dataclass(frozen=True)
-class _Asked(DisclosureRequest):
+class _DisclosureOptions(DisclosureRequest):
     """Further options of the command line.
 
     Args:
-        given: exact knowledge instead of a worst case. plot: the file for the curve.
+        given: the file with exact knowledge, instead of a worst case.
+        plot: the file for the curve.
     """
 
     given: Path | None = option(
@@ -180,7 +184,7 @@ class _Asked(DisclosureRequest):
     plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE")
 
 
-@declared(bucketized_options, role_options, given_options(_Asked, "question", last=("show_values",)))
+@job_command(bucketized_options, role_options, given_options(_DisclosureOptions, "question", last=("show_values",)))
 def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     """Measure what an attacker with k pieces of knowledge can learn in the worst case.
 
@@ -205,7 +209,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
         check_roles(job.roles)
-        return _answer(question["given"], question["show_values"], job)
+        return _answer_questions(question["given"], question["show_values"], job)
     plot = question.get("plot")
     if plot is not None:
         check_destination(plot, (".svg",))
@@ -227,8 +231,8 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     )
 
 
-def _answer(file: Path, show_values: bool, job: Job) -> int:
-    """The answers to what a file asks."""
+def _answer_questions(file: Path, show_values: bool, job: Job) -> int:
+    """Answer the questions of a file of knowledge. Return the exit code."""
     from sqlaudit.audits.disclosure.what_if import answer, load_knowledge, planned_questions
 
     if job.work.explain:

@@ -15,24 +15,24 @@ from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.files import remove_leftovers
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.exits import Boundary, remarks_told
+from sqlaudit.cli.exits import Boundary, division_warnings_on_stderr
 from sqlaudit.cli.signals import ENDING
 
 # How the command line spells the fields of requests.
 
-_FLAGS = {
+_FLAG_OF_FIELD = {
     "replace_view": "--replace",
     "walk": "--show-walk",
     "microdata": "--from",
     "other": "--other-release",
     "from_": "--from",
 }
-"""The options that are not called like their field."""
-_PLAIN = re.compile(r"[\w,.:=%/*+@-]+")
+"""Flags that differ from the name of their field."""
+_NEEDS_NO_QUOTES = re.compile(r"[\w,.:=%/*+@-]+")
 
 
 def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
-    """An option, with its values behind it.
+    """Return how the command line spells a field of a request: its option, with the values behind it.
 
     Example:
         >>> on_the_command_line("qi", ("age", "sex")), on_the_command_line("show_values", (True,))
@@ -40,13 +40,13 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
     """
     if field == "values" and values:
         return f"--{values[0]}-values"
-    flag = _FLAGS.get(field, f"--{field.replace('_', '-')}")
+    flag = _FLAG_OF_FIELD.get(field, f"--{field.replace('_', '-')}")
     if not values or values[0] is True:
         return flag
     if values[0] is False:
         return f"--no-{flag.removeprefix('--')}"
-    given = ",".join(map(str, values))
-    return f"{flag} {given}" if _PLAIN.fullmatch(given) else f'{flag} "{given}"'
+    text = ",".join(map(str, values))
+    return f"{flag} {text}" if _NEEDS_NO_QUOTES.fullmatch(text) else f'{flag} "{text}"'
 
 
 COMMANDS = {
@@ -86,8 +86,8 @@ _HEADINGS = {
     "Policies and proofs": ("init", "baseline", "compile", "verify", "report"),
     "Tools": ("console", "models", "mcp", "completion", "help"),
 }
-"""How the overview groups them; the first are those that people begin with."""
-_TOGETHER = {
+"""The commands by heading of the overview, beginning with those to try first."""
+_COMMANDS_OF_MODULE = {
     "explore": ("columns", "disclosure", "persons", "profile", "records"),
     "policies": ("baseline", "test"),
     "programs": ("completion", "mcp"),
@@ -95,31 +95,31 @@ _TOGETHER = {
     "remedies": ("cloak", "recode", "suppress"),
     "stored": ("report", "verify"),
 }
-_PLACES = {name: (module, name) for module, names in _TOGETHER.items() for name in names}
-_PLACES["help"] = ("programs", "show_page")
-"""Where a command is that shares its module; another one is in the module of its name, as `command`."""
+_LOCATION = {name: (module, name) for module, names in _COMMANDS_OF_MODULE.items() for name in names}
+_LOCATION["help"] = ("programs", "show_page")
+"""Module and name of a command that shares its module. Any other is `command` in the module of its name."""
 
 
 class Commands(click.Group):
     """The group of all commands; every way out of it is an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, imported now."""
+        """Import a command and return it, None if there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module, place = _PLACES.get(cmd_name, (cmd_name, "command"))
-        command = getattr(importlib.import_module(f"sqlaudit.cli.{module}"), place)
+        module, attribute = _LOCATION.get(cmd_name, (cmd_name, "command"))
+        command = getattr(importlib.import_module(f"sqlaudit.cli.{module}"), attribute)
         assert isinstance(command, click.Command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; the error for another name says which is closest."""
+        """Return the command that the first argument names. The error for another name suggests the closest."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib
 
@@ -129,7 +129,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The overview, without importing a single command."""
+        """Write the overview without importing a single command."""
         for title, names in _HEADINGS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, COMMANDS[name]) for name in names])
@@ -138,22 +138,22 @@ class Commands(click.Group):
         """Run a command and leave with its exit code."""
         if os.environ.get("_SQLAUDIT_COMPLETE"):
             return super().main(args, prog_name, **extra)
-        given = list(sys.argv[1:] if args is None else args)
+        arguments = list(sys.argv[1:] if args is None else args)
         extra.pop("standalone_mode", None)
         name = prog_name or "sqlaudit"
         with (
             ENDING.raising(),
             speaking(on_the_command_line),
             Boundary() as boundary,
-            remarks_told(),
-            self.make_context(name, given, **extra) as context,
+            division_warnings_on_stderr(),
+            self.make_context(name, arguments, **extra) as context,
         ):
             boundary.code = int(self.invoke(context) or 0)
         sys.exit(ENDING.code(boundary.code))
 
 
-def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _show_version(context: click.Context, _: click.Parameter, show: bool) -> None:
+    if show:
         import platform
         from importlib.metadata import version
 

@@ -11,21 +11,23 @@ from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import split_list
 from sqlaudit.cli.options import TARGET, target_of
 from sqlaudit.cli.requests import OptionGroup, request_options
-from sqlaudit.cli.runner import Job, declared, show_statements, verdict
+from sqlaudit.cli.runner import Job, job_command, show_statements, verdict
 from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
 
-def _of_column(*, name: str | None, column: str | None, query: str | None, **more: Any) -> dict[str, Any]:
-    """With `--query` there is no TARGET, so the first argument is the COLUMN."""
+def _column_and_target(
+    *, name: str | None, column: str | None, query: str | None, **read_options: Any
+) -> dict[str, Any]:
+    """Return the column and the target. With `--query` there is no TARGET, so the first argument is the COLUMN."""
     if query and column is None:
         name, column = None, name
     if column is None:
         raise UsageError("No column is given. Name the COLUMN of the hierarchy after the TARGET.")
-    return {"column": column, **target_of(name=name, query=query, **more)}
+    return {"column": column, **target_of(name=name, query=query, **read_options)}
 
 
-@declared(
-    OptionGroup(_of_column, *TARGET, click.Argument(["column"], metavar="COLUMN", required=False)),
+@job_command(
+    OptionGroup(_column_and_target, *TARGET, click.Argument(["column"], metavar="COLUMN", required=False)),
     request_options(HierarchyRequest, "request"),
 )
 def command(job: Job, column: str, request: HierarchyRequest) -> int:
@@ -43,19 +45,19 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
     from sqlaudit.base.files import check_destination
 
     if request.propose:
-        return _propose(job, split_list(column, "COLUMN"))
-    made = request.hierarchy(column)
+        return _print_proposals(job, split_list(column, "COLUMN"))
+    hierarchy = request.hierarchy(column)
     if request.to is not None:
         check_destination(request.to, (".csv",))
     return job.run(
-        lambda engine, _: plan_hierarchy(engine, job.target, made),
-        lambda engine: check_hierarchy(engine, job.target, made, request.to, request.show_values),
+        lambda engine, _: plan_hierarchy(engine, job.target, hierarchy),
+        lambda engine: check_hierarchy(engine, job.target, hierarchy, request.to, request.show_values),
         lambda result: verdict(result.usable),
     )
 
 
-def _propose(job: Job, names: Sequence[str]) -> int:
-    """Print default levels, as a file of hierarchies."""
+def _print_proposals(job: Job, names: Sequence[str]) -> int:
+    """Print default levels as a file of hierarchies. Return the exit code."""
     from sqlaudit.base.columns_of import resolve
     from sqlaudit.cli.session import session
     from sqlaudit.hierarchies.defaults import as_file, default_levels, defaults_statements

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from sqlaudit.gates.proposal import ProposedTable
 
 MOST_TABLES = 50
-_OPEN = (
+_NO_REQUIREMENTS = (
     "no column is one that others are likely to know. If persons are in it, name the roles and take the # away; no "
     "test looks until then."
 )
-_where = in_section("Tables")
-_out = in_section("Output")
+_table_option = in_section("Tables")
+_output_option = in_section("Output")
 
 
 @command_of(
     click.Argument(["names"], nargs=-1, metavar="[TABLE|FILE]..."),
-    _where(
+    _table_option(
         "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL without a password, or a Spark."
     ),
-    _where("--db-env", metavar="NAME", help="Environment variable with the database's URL."),
-    _where("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml."),
-    _out(
+    _table_option("--db-env", metavar="NAME", help="Environment variable with the database's URL."),
+    _table_option("--dbt-profile", metavar="NAME", help="A profile of dbt's profiles.yml."),
+    _output_option(
         "-o",
         "--output",
         type=PATH,
@@ -47,8 +47,10 @@ _out = in_section("Output")
         metavar="FILE",
         help="- for stdout.",
     ),
-    _out("--force", is_flag=True, help="Replace an existing file."),
-    _out("--schema", type=PATH, metavar="FILE", help="Also write the JSON Schema for editors, and refer to it."),
+    _output_option("--force", is_flag=True, help="Replace an existing file."),
+    _output_option(
+        "--schema", type=PATH, metavar="FILE", help="Also write the JSON Schema for editors, and refer to it."
+    ),
     limit_options,
 )
 def command(
@@ -85,49 +87,50 @@ def command(
         if exists(output) and not force:
             raise UsageError(f"{str(output)!r} exists. Replace it with --force, or name another file with --output.")
     folder = Path() if str(output) == "-" else output.absolute().parent
-    connection = _connection(db, db_env, dbt_profile)
+    connection = _policy_connection(db, db_env, dbt_profile)
     if connection is None and not names:
         raise UsageError("No tables are given. Name a database with --db, --db-env or --dbt-profile, or files.")
     database = None if connection is None else _database(connection)
     targets = [Target(relation=name) for name in names]
     with session(database, limits, Work(), *targets) as engine:
-        tables = _proposed(engine, names, "file" if connection is None else "table", folder)
+        tables = _propose_tables(engine, names, "file" if connection is None else "table", folder)
     if connection is not None and connection[0] == "duckdb":
-        connection = "duckdb", beside(connection[1], folder)
-    text = proposed_policy(connection, tables, beside(schema, folder) if schema else "")
+        connection = "duckdb", relative_to_folder(connection[1], folder)
+    text = proposed_policy(connection, tables, relative_to_folder(schema, folder) if schema else "")
     if schema is not None:
         write_text(schema, render_json(policy_schema()))
     if str(output) == "-":
         print_data(text)
     else:
         write_text(output, text)
-        left = [table.written for table in tables if table.things and table.profile.cells is None]
-        told = f"wrote {str(output)!r} with {plural(len(tables), 'table')}"
-        if left:
-            told += f", {len(left)} of them as comments, because they seem not to be about people ({', '.join(left)})"
-        open_ones = [one.written for one in tables if not one.things and not is_judged(one)]
+        commented = [table.written for table in tables if table.things and table.profile.cells is None]
+        message = f"wrote {str(output)!r} with {plural(len(tables), 'table')}"
+        if commented:
+            message += f", {len(commented)} of them as comments, because they seem not to be about people "
+            message += f"({', '.join(commented)})"
+        open_ones = [proposed.written for proposed in tables if not proposed.things and not is_judged(proposed)]
         if open_ones:
-            tell(f"no requirements yet for {', '.join(open_ones)}: {_OPEN}")
-        tell(f"{told}. Check the roles, then run: sqlaudit test")
+            tell(f"no requirements yet for {', '.join(open_ones)}: {_NO_REQUIREMENTS}")
+        tell(f"{message}. Check the roles, then run: sqlaudit test")
     return ExitCode.OK
 
 
-def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> list[ProposedTable]:
-    """The tables with their profiles; one that nobody named and that cannot be read is left out.
+def _propose_tables(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> list[ProposedTable]:
+    """Return the tables with their profiles. A table that cannot be read is left out, unless it was named.
 
     Raises:
-        UsageError: a named table cannot be read, or none can.
+        UsageError: a named table cannot be read, or no table can.
     """
     from sqlaudit.gates.proposal import ProposedTable, tables_of, with_entities, with_group_sizes
     from sqlaudit.profiles.names import reason_for_things
     from sqlaudit.profiles.run import profile_target
 
-    listed = list(names) or tables_of(engine)
-    _check_all(engine, names)
-    if len(listed) > MOST_TABLES:
-        tell(f"of {len(listed)} tables, the policy has the first {MOST_TABLES}. Name others as arguments.")
+    all_names = list(names) or tables_of(engine)
+    _check_readable(engine, names)
+    if len(all_names) > MOST_TABLES:
+        tell(f"of {len(all_names)} tables, the policy has the first {MOST_TABLES}. Name others as arguments.")
     tables = []
-    for name in listed[:MOST_TABLES]:
+    for name in all_names[:MOST_TABLES]:
         try:
             profile = profile_target(engine, Target(relation=name))
             relation = engine.open(Target(relation=name))
@@ -139,45 +142,48 @@ def _proposed(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> 
         written = str(Path(name).absolute()) if engine.finds_files and exists(name) else name
         things = reason_for_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
         if kind == "file":
-            written = beside(written, folder)
+            written = relative_to_folder(written, folder)
         tables.append((ProposedTable(kind, written, profile, things=things), relation))
     if not tables:
         raise UsageError("This database has no readable table or view.")
     return with_entities(engine, with_group_sizes(engine, tables))
 
 
-def _check_all(engine: Engine, names: Sequence[str]) -> None:
-    """Every table that was named can be opened, which is said of all before anything runs.
+def _check_readable(engine: Engine, names: Sequence[str]) -> None:
+    """Raise one error for all named tables that cannot be opened, before anything runs.
 
     Raises:
-        UsageError: some cannot.
+        UsageError: a table cannot be opened.
     """
-    said = []
+    messages = []
     for name in names:
         try:
             engine.open(Target(relation=name))
         except UsageError as error:
-            said.append(str(error))
-    if said:
-        raise UsageError(" ".join(said))
+            messages.append(str(error))
+    if messages:
+        raise UsageError(" ".join(messages))
 
 
-def _connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> tuple[str, str] | None:
-    """What the policy will say of the connection, as (kind, value)."""
-    given = [(kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value]
-    if len(given) > 1:
+def _policy_connection(db: str | None, db_env: str | None, dbt_profile: str | None) -> tuple[str, str] | None:
+    """Return the connection of the policy as (kind, value), None without a database."""
+    connections = [
+        (kind, value) for kind, value in (("db", db), ("env", db_env), ("dbt_profile", dbt_profile)) if value
+    ]
+    if len(connections) > 1:
         raise UsageError("--db, --db-env and --dbt-profile exclude each other: give one of them.")
-    if not given:
+    if not connections:
         return None
-    kind, value = given[0]
+    kind, value = connections[0]
     return connection_of(value, " and name it with --db-env.") if kind == "db" else (kind, value)
 
 
 def connection_of(db: str, instead: str) -> tuple[str, str]:
-    """What a policy says of a database, as (kind, value).
+    """Return how a policy writes a database, as (kind, value).
 
     Args:
-        db: as `--db` takes it. instead: the end of the sentence about a password: how to name a variable.
+        db: as `--db` takes it.
+        instead: the end of the sentence about a password: how to name a variable.
 
     Raises:
         UsageError: it has a password.
@@ -199,8 +205,8 @@ def _database(connection: tuple[str, str]) -> Whereabouts:
     return database_of(Connection("main", *connection, Place("the command line"), Path()))
 
 
-def beside(path: str | Path, folder: Path) -> str:
-    """A path as a policy in a folder names it."""
+def relative_to_folder(path: str | Path, folder: Path) -> str:
+    """Return a path as a policy in this folder names it."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # another drive

@@ -10,7 +10,7 @@ from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, request_options
-from sqlaudit.cli.runner import Job, declared, telling, verdict
+from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlaudit.lattices.search.tags import Progress
 
 
-@declared(
+@job_command(
     target_options,
     role_options,
     population_options,
@@ -71,7 +71,9 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
     check_publication(publication, job.db)
     return job.run(
         plan,
-        lambda engine: search_and_publish(engine, request, publication, telling(engine, _decided, share)),
+        lambda engine: search_and_publish(
+            engine, request, publication, progress_callback(engine, _progress_text, share)
+        ),
         code,
         targets=targets_of(request),
         sql=lambda result: result.published.sql if result.published and result.published.view else "",
@@ -81,13 +83,13 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
 
 
 def code_of(result: LatticeResult) -> ExitCode:
-    """The exit code that a result asks for."""
+    """Return the exit code of a search's result."""
     audit = result.published.audit if result.published else None
     return verdict(result.passed and (audit is None or audit.status != "fail"), result.complete)
 
 
-def _decided(progress: Progress) -> str:
-    """Nodes decided of all, and the best loss so far."""
+def _progress_text(progress: Progress) -> str:
+    """Return the text of the progress bar: nodes decided of all, and the best loss so far."""
     from sqlaudit.reports.document import figure
 
     best = "" if progress.best is None else f", best so far {figure(progress.best)}"

@@ -36,28 +36,32 @@ def command(name: str | None, presets: bool, output: Output) -> int:
     from sqlaudit.models import presets as published
     from sqlaudit.models.registry import CELL_RULES, OF_RELEASES, OF_SYNTHETIC, REGISTRY, find_model
 
-    known = [published.find_preset(name)] if name and presets else published.presets().values()
-    listed: list[_Preset] = [_preset(one) for one in known]
+    selected = [published.find_preset(name)] if name and presets else published.presets().values()
+    rules = [_describe_preset(preset) for preset in selected]
     if presets:
-        every_preset: ModelList = {"schema": "sqlaudit-models/1", "models": [], "presets": listed}
-        output.emit(lambda: presets_document(listed), lambda: every_preset)
+        presets_only: ModelList = {"schema": "sqlaudit-models/1", "models": [], "presets": rules}
+        output.emit(lambda: presets_document(rules), lambda: presets_only)
         return ExitCode.OK
     if name:
         model = describe(find_model(name, REGISTRY | CELL_RULES | OF_RELEASES | OF_SYNTHETIC))
-        one: ModelList = {"schema": "sqlaudit-models/1", "models": [model]}
-        output.emit(lambda: model_document(model), lambda: one)
+        model_only: ModelList = {"schema": "sqlaudit-models/1", "models": [model]}
+        output.emit(lambda: model_document(model), lambda: model_only)
         return ExitCode.OK
-    every = (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)
-    entries, rules, series, synthetic = ([describe(each) for each in listed.values()] for listed in every)
-    data: ModelList = {
+    registries = (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)
+    models, cell_rules, release_models, synthetic_models = (
+        [describe(model_class) for model_class in registry.values()] for registry in registries
+    )
+    catalogue: ModelList = {
         "schema": "sqlaudit-models/1",
-        "models": entries,
-        "cell_rules": rules,
-        "release_models": series,
-        "synthetic_models": synthetic,
-        "presets": listed,
+        "models": models,
+        "cell_rules": cell_rules,
+        "release_models": release_models,
+        "synthetic_models": synthetic_models,
+        "presets": rules,
     }
-    output.emit(lambda: catalogue_document(entries, listed, rules, series, synthetic), lambda: data)
+    output.emit(
+        lambda: catalogue_document(models, rules, cell_rules, release_models, synthetic_models), lambda: catalogue
+    )
     return ExitCode.OK
 
 
@@ -147,12 +151,13 @@ class _Preset(TypedDict):
     date: str
 
 
-def _preset(one: Preset) -> _Preset:
-    own = {name: getattr(one, name) for name in _Preset.__annotations__ if name != "limits"}
-    limits: _Limits = {"audit": list(one.audit), "aggregates": list(one.aggregates)}
-    sections = [part.title for part in one.sections]
-    identifiers = [f"{part.clause} {part.title}" for part in one.identifiers]
-    return cast("_Preset", own | {"limits": limits, "sections": sections, "identifiers": identifiers})
+def _describe_preset(preset: Preset) -> _Preset:
+    """Return a preset as the JSON output has it."""
+    texts = {name: getattr(preset, name) for name in _Preset.__annotations__ if name != "limits"}
+    limits: _Limits = {"audit": list(preset.audit), "aggregates": list(preset.aggregates)}
+    sections = [part.title for part in preset.sections]
+    identifiers = [f"{part.clause} {part.title}" for part in preset.identifiers]
+    return cast("_Preset", texts | {"limits": limits, "sections": sections, "identifiers": identifiers})
 
 
 class ModelList(TypedDict):
@@ -174,8 +179,10 @@ class ModelList(TypedDict):
 
 
 def describe(model: Any) -> _Model:
-    """A model as data: what the registry says of it."""
-    parameters = [{name: plain(getattr(one, name)) for name in _Parameter.__annotations__} for one in model.parameters]
+    """Return a model as the JSON output has it."""
+    parameters = [
+        {name: plain(getattr(parameter, name)) for name in _Parameter.__annotations__} for parameter in model.parameters
+    ]
     differently_named = {
         "parameters": parameters,
         "stays_when_classes_merge": model.inherited,
@@ -183,8 +190,8 @@ def describe(model: Any) -> _Model:
         "nulls_wildcard": model.wildcard,
         **kind_flags(model),
     }
-    found = {
+    fields_of_model = {
         name: differently_named[name] if name in differently_named else plain(getattr(model, name))
         for name in _Model.__annotations__
     }
-    return cast("_Model", found)
+    return cast("_Model", fields_of_model)

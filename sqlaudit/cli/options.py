@@ -1,4 +1,4 @@
-"""The options that commands share, each group defined once; of a group a command gets one object."""
+"""The options that commands share, each group defined once. A command gets one object for a group."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
     OptionGroup,
-    handing,
+    group_options,
     in_section,
     options_for,
     parameters_of,
@@ -47,7 +47,7 @@ _SHOW = "SQL"
 
 @dataclass(frozen=True)
 class Demands:
-    """The requirements, those of presets among them, the further inputs of models, and the presets of an audit."""
+    """Requirements (those of presets among them), further inputs of models, and the presets of an audit."""
 
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
@@ -65,8 +65,15 @@ class Work:
 
 @dataclass(frozen=True)
 class FurtherReports:
-    """What else tells of an audit: all failing classes in a file; a certificate in a file, signed with the private key
-    in another file; or in place of the report one by criteria, `internal` or `public`."""
+    """Further outputs of an audit.
+
+    Args:
+        failing_classes_to: the file for all failing classes.
+        file: the file for a certificate.
+        key: the private key that signs the certificate.
+        new_key: True if this key is to be made first.
+        criteria: a report by criteria instead of the usual one, `internal` or `public`.
+    """
 
     failing_classes_to: Path | None = option(
         None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE"
@@ -103,8 +110,10 @@ class FurtherReports:
             raise UsageError("--new-key needs --certificate-key: name the key's file.")
 
 
-def target_of(*, name: str | None, db: str | None, query: str | None, where: str | None, **more: Any) -> dict[str, Any]:
-    """What a command looks at, and in which database.
+def target_of(
+    *, name: str | None, db: str | None, query: str | None, where: str | None, **read_values: Any
+) -> dict[str, Any]:
+    """Return the target of a command and its database, as `target` and `db`.
 
     Raises:
         UsageError: nothing is named, or two things are.
@@ -115,25 +124,25 @@ def target_of(*, name: str | None, db: str | None, query: str | None, where: str
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where applies to a table or file: put the condition into --query.")
-    buckets = [more.pop(one.name, None) for _, one in options_of(Buckets)]
-    found = read_request(ReadOptions, **more)
+    buckets = [read_values.pop(bucket_option.name, None) for _, bucket_option in options_of(Buckets)]
+    read = read_request(ReadOptions, **read_values)
     if name == "-":
-        target = Target(relation=spooled(found.format), where=where or "", read=found, label="stdin")
+        target = Target(relation=spool_stdin(read.format), where=where or "", read=read, label="stdin")
     else:
-        target = Target(relation=name or "", query=query or "", where=where or "", read=found)
+        target = Target(relation=name or "", query=query or "", where=where or "", read=read)
     return {"target": in_buckets(target, *buckets), "db": db}
 
 
-def _requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requirement, ...]:
+def _read_requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requirement, ...]:
     if not texts:
         return ()
     from sqlaudit.models import registry
 
-    found = getattr(registry, among)
-    return tuple(one for text in texts for one in registry.parse_requirements(text, among=found))
+    models = getattr(registry, among)
+    return tuple(requirement for text in texts for requirement in registry.parse_requirements(text, among=models))
 
 
-def _presets(names: tuple[str, ...], among: str) -> tuple[Requirement, ...]:
+def _preset_requirements(names: tuple[str, ...], among: str) -> tuple[Requirement, ...]:
     if not names:
         return ()
     from sqlaudit.models import presets
@@ -142,7 +151,7 @@ def _presets(names: tuple[str, ...], among: str) -> tuple[Requirement, ...]:
 
 
 def inputs_from(path: Path | None) -> Mapping[str, Any]:
-    """What the file of `--inputs` holds, nothing without one."""
+    """Return the contents of the file of `--inputs`, empty without one."""
     if path is None:
         return {}
     from sqlaudit.classes.inputs import load_inputs
@@ -150,18 +159,18 @@ def inputs_from(path: Path | None) -> Mapping[str, Any]:
     return load_inputs(path)
 
 
-_what = in_section("Input")
+_input_option = in_section("Input")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning", "labels"))
 TARGET = (
     click.Argument(["name"], metavar="[TARGET]", required=False),
-    _what(
+    _input_option(
         "--db",
         metavar="DATABASE",
         help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or Spark (spark:local, sc://host). Default: "
         "TARGET is a file.",
     ),
-    _what("--query", metavar="SQL", help="One SELECT instead of a TARGET."),
-    _what("--where", metavar="CONDITION", help="SQL condition on the rows."),
+    _input_option("--query", metavar="SQL", help="One SELECT instead of a TARGET."),
+    _input_option("--where", metavar="CONDITION", help="SQL condition on the rows."),
     *read_parameters,
 )
 target_options = OptionGroup(target_of, *TARGET)
@@ -169,20 +178,22 @@ target_options = OptionGroup(target_of, *TARGET)
 
 
 def in_buckets(target: Target, buckets: str | None, column: str | None, count: str | None) -> Target:
-    """The persons of a bucketized release with the table of values, where one of its options is given.
+    """Return the target with the table of values of a bucketized release, if one of its options is given.
 
     Raises:
-        UsageError: only some of them are.
+        UsageError: some of the options are missing.
     """
     if not (buckets or column or count):
         return target
     return replace(target, buckets=Buckets(buckets, column or "", count or ""))
 
 
-bucket_parameters = tuple(made for _, one in options_of(Buckets) for made in options_for(replace(one, shown="")))
+bucket_parameters = tuple(
+    parameter for _, field_option in options_of(Buckets) for parameter in options_for(replace(field_option, shown=""))
+)
 bucketized_options = OptionGroup(target_of, *TARGET, *bucket_parameters)
-"""The same as `target_options`, for commands that also take the two tables of a bucketized release."""
-read_options = handing("read", functools.partial(read_request, ReadOptions), *read_parameters)
+"""`target_options` for commands that also take the two tables of a bucketized release."""
+read_options = group_options("read", functools.partial(read_request, ReadOptions), *read_parameters)
 """How files are read; the command gets `read: ReadOptions`."""
 
 role_options = request_options(Roles, "roles")
@@ -192,86 +203,107 @@ sampling_options = request_options(Sampling, "sampling")
 """How the table is a sample; the command gets `sampling: Sampling`."""
 
 
-population_options = handing(
+population_options = group_options(
     "sampling",
     functools.partial(read_request, Sampling, weights=None),
-    *(made for _, one in options_of(Sampling) if one.name != "weights" for made in options_for(one)),
+    *(
+        parameter
+        for _, field_option in options_of(Sampling)
+        if field_option.name != "weights"
+        for parameter in options_for(field_option)
+    ),
 )
-"""The same for commands whose --weights are those of columns."""
+"""`sampling_options` without --weights, for commands whose --weights are those of columns."""
 
-_hold = in_section("Requirements")
+_require_option = in_section("Requirements")
 
 
 def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup:
-    """Requirements of one kind alone, which the registry of models lists under this name; as `asked: Demands`."""
+    """Return `--require` for the models listed under this name in the registry; the command gets `demands: Demands`."""
 
     parameter = in_section(section)("--require", multiple=True, metavar=metavar, help=help)
-    return handing("asked", lambda require: Demands(_requirements(require, among)), parameter)
+    return group_options("demands", lambda require: Demands(_read_requirements(require, among)), parameter)
 
 
-_preset = _hold("--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models --presets`.")
-_of_rows = (
-    _hold("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
-    _preset,
-    _hold("--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."),
+_preset_option = _require_option(
+    "--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models --presets`."
+)
+_require_parameters = (
+    _require_option("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
+    _preset_option,
+    _require_option(
+        "--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."
+    ),
 )
 
 
-def requiring(among: str = "REGISTRY") -> OptionGroup:
-    """Requirements with presets and inputs; the registry of models lists under this name what may be required."""
-    return handing(
-        "asked",
+def require_options_of(among: str = "REGISTRY") -> OptionGroup:
+    """Return the options for requirements, presets and inputs.
+
+    Args:
+        among: the name under which the registry lists the models that may be required.
+    """
+    return group_options(
+        "demands",
         lambda require, preset, inputs: Demands(
-            (*_presets(preset, "of_rows"), *_requirements(require, among)), inputs_from(inputs)
+            (*_preset_requirements(preset, "of_rows"), *_read_requirements(require, among)), inputs_from(inputs)
         ),
-        *_of_rows,
+        *_require_parameters,
     )
 
 
-require_options = requiring()
-"""Requirements; the command gets `asked: Demands`."""
-audit_options = handing(
-    "asked", lambda require, preset, inputs: Demands(_requirements(require), inputs_from(inputs), preset), *_of_rows
+require_options = require_options_of()
+"""Requirements; the command gets `demands: Demands`."""
+audit_options = group_options(
+    "demands",
+    lambda require, preset, inputs: Demands(_read_requirements(require), inputs_from(inputs), preset),
+    *_require_parameters,
 )
-"""The same for audits, which make of the presets what they require, checks of columns, or sections of a report."""
-cell_options = handing(
-    "asked",
-    lambda require, preset: Demands((*_presets(preset, "of_cells"), *_requirements(require, "CELL_RULES"))),
-    _hold("--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."),
-    _preset,
+"""`require_options` for audits, where a preset can also be a check of columns or a section of a report."""
+cell_options = group_options(
+    "demands",
+    lambda require, preset: Demands(
+        (*_preset_requirements(preset, "of_cells"), *_read_requirements(require, "CELL_RULES"))
+    ),
+    _require_option(
+        "--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."
+    ),
+    _preset_option,
 )
-"""Rules for cells; the command gets `asked: Demands`."""
+"""Rules for cells; the command gets `demands: Demands`."""
 
 harbor_options = request_options(SafeHarbor, "harbor")
 """How HIPAA's Safe Harbor is checked; the command gets `harbor: SafeHarbor`."""
 
 coverage_options = request_options(Coverage, "coverage")
-"""What is said of columns that no requirement covers; the command gets `coverage: Coverage`."""
+"""How columns that no requirement covers are reported; the command gets `coverage: Coverage`."""
 
-_out = in_section("Output")
-_cover_page = in_section("Cover page")
-cover_options = handing(
+_output_option = in_section("Output")
+_cover_option = in_section("Cover page")
+cover_options = group_options(
     "cover",
     About,
-    _cover_page("--title", default="", metavar="TEXT", help="Title of the report."),
-    _cover_page("--owner", default="", metavar="TEXT", help="Person responsible for the table."),
-    _cover_page("--purpose", default="", metavar="TEXT", help="Purpose of the table."),
-    _cover_page("--sign-off", multiple=True, metavar="WHO", help="Line for a signature. Repeatable."),
+    _cover_option("--title", default="", metavar="TEXT", help="Title of the report."),
+    _cover_option("--owner", default="", metavar="TEXT", help="Person responsible for the table."),
+    _cover_option("--purpose", default="", metavar="TEXT", help="Purpose of the table."),
+    _cover_option("--sign-off", multiple=True, metavar="WHO", help="Line for a signature. Repeatable."),
 )
 """Cover page of the report; the command gets `cover: About`."""
-output_options = handing(
+output_options = group_options(
     "output",
     output_for,
-    _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
-    _out("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
+    _output_option(
+        "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
+    ),
+    _output_option("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
 )
 """Format and file of the report; the command gets `output: Output`."""
 
 further_options = request_options(FurtherReports, "further")
-"""What else tells of an audit; the command gets `further: FurtherReports`."""
+"""Further outputs of an audit; the command gets `further: FurtherReports`."""
 
 work_options = request_options(Work, "work")
-"""What is shown of the work; the command gets `work: Work`."""
+"""Which SQL is printed; the command gets `work: Work`."""
 
 
 def _limits(**values: Any) -> Limits:
@@ -281,24 +313,25 @@ def _limits(**values: Any) -> Limits:
     return limits
 
 
-limit_options = handing("limits", _limits, *parameters_of(Limits))
+limit_options = group_options("limits", _limits, *parameters_of(Limits))
 """Budgets; the command gets `limits: Limits`."""
 
 
-# TARGET `-`: a table that comes through a pipe, kept until the command ends, as audits read it more than once.
+# TARGET `-`: a table from a pipe. It is stored until the command ends, because audits read it more than once.
 
 _ENDINGS = {"csv": ".csv", "json": ".json", "parquet": ".parquet", "arrow": ".arrow"}
-_BY_START = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"{", ".json"), (b"[", ".json"))
+_ENDING_BY_START = ((b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"{", ".json"), (b"[", ".json"))
 
-_ENOUGH = 64
+_START_BYTES = 64
 
 
-def spooled(format: str) -> str:
-    """The path of a file with what comes through stdin, in a folder that only this user may enter.
+def spool_stdin(format: str) -> str:
+    """Write stdin to a file in a folder that only this user may enter. Return its path.
+
+    The file is removed when the command ends. What a killed command left behind is removed when the next one starts.
 
     Args:
-        format: what it is; empty = by its first bytes, else CSV. The file goes away with the command, and what a killed
-            one left behind when the next one starts.
+        format: csv, json, parquet or arrow. Empty: decided by the first bytes, CSV if they show no other.
 
     Raises:
         UsageError: stdin is a terminal.
@@ -307,8 +340,8 @@ def spooled(format: str) -> str:
         raise UsageError("TARGET - reads a table from a pipe, for example: gzip -cd people.csv.gz | sqlaudit audit - …")
     folder = PrivateFolder("stdin")
     click.get_current_context().call_on_close(folder.close)
-    start = sys.stdin.buffer.read(_ENOUGH)
-    by_start = next((ending for begins, ending in _BY_START if start.lstrip().startswith(begins)), ".csv")
+    start = sys.stdin.buffer.read(_START_BYTES)
+    by_start = next((ending for begins, ending in _ENDING_BY_START if start.lstrip().startswith(begins)), ".csv")
     path = folder.path / ("stdin" + _ENDINGS.get(format, by_start))
     with path.open("xb") as file:
         file.write(start)

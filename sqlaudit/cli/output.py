@@ -1,4 +1,4 @@
-"""Where a report goes: stdout is data, files are whole or not there."""
+"""Where a report is written: stdout has nothing but the report, and a file is complete or does not exist."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.publication import BucketPublication, Publication
-from sqlaudit.cli.exits import GIVEN, close_stdout, tell
+from sqlaudit.cli.exits import ARGUMENTS, close_stdout, tell
 from sqlaudit.reports.document import About, Document, Picture, in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
 
 PLAIN_WIDTH = 80
 WIDEST = 100
-OR_SAID = ", or say --format"
+OR_SAY_FORMAT = ", or say --format"
 
 
 @dataclass(frozen=True)
 class Output:
-    """How a command reports, and where to (no file = stdout)."""
+    """The format of a report and its file. No file: stdout."""
 
     format: str = "text"
     file: Path | None = None
@@ -59,9 +59,9 @@ class Output:
         self.write(text)
 
     def _covered(self, document: Document) -> Document:
-        """The document with what the caller said of it, and with the command, which pages repeat."""
+        """Return the document with the cover page of the caller, and with the command, which pages repeat."""
         about = {name: value for name, value in vars(self.cover).items() if value}
-        if self.format in ("html", "json") and (command := _command()):
+        if self.format in ("html", "json") and (command := _running_command()):
             about.setdefault("command", command)
         return replace(document, about=replace(document.about, **about)) if about else document
 
@@ -74,37 +74,41 @@ class Output:
 
     @property
     def at_terminal(self) -> bool:
-        """Whether a person at a terminal reads the report."""
+        """Return True if the report is printed at a terminal."""
         return self.file is None and sys.stdout.isatty()
 
     @property
     def width(self) -> int:
-        """Columns for text: the terminal's, 80 in files and pipes."""
+        """Return the columns for text: the terminal's, 80 in files and pipes."""
         if not self.at_terminal:
             return PLAIN_WIDTH
         return min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, WIDEST)
 
     @property
     def colour(self) -> bool:
-        """Whether escape sequences may be used: on a terminal that has not declined them."""
+        """Return True if escape sequences may be used: on a terminal that has not declined them."""
         declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         return self.at_terminal and not declined
 
 
-def _command() -> str:
-    """The command that runs, as a report may repeat it; empty outside of one, and where a report is laid out again."""
+def _running_command() -> str:
+    """Return the running command for a report to repeat. Empty outside of one, and where a report is laid out again."""
     context = click.get_current_context(silent=True)
-    if context is None or GIVEN not in context.meta or context.info_name in ("report", "console"):
+    if context is None or ARGUMENTS not in context.meta or context.info_name in ("report", "console"):
         return ""
 
-    options = [one for one in context.command.params if isinstance(one, click.Option)]
-    flags = [name for one in options if one.is_flag or one.count for name in one.opts + one.secondary_opts]
-    alone = [name for one in options if not one.is_flag and one.flag_value is not None for name in one.opts]
-    return repeated(f"sqlaudit {context.info_name}", context.meta[GIVEN], flags, alone)
+    options = [option for option in context.command.params if isinstance(option, click.Option)]
+    flags = [
+        name for option in options if option.is_flag or option.count for name in option.opts + option.secondary_opts
+    ]
+    optional_value = [
+        name for option in options if not option.is_flag and option.flag_value is not None for name in option.opts
+    ]
+    return command_line(f"sqlaudit {context.info_name}", context.meta[ARGUMENTS], flags, optional_value)
 
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
-    """Say what was written to the file of a release, if it has one."""
+    """Print what was written to the file of a release, if it has one."""
     if publication.file is not None:
         what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
         tell(f"wrote {what} to {str(publication.file)!r}.")
@@ -113,19 +117,19 @@ def say_written(publication: Publication, rows: int, unit: str = "rows", release
 
 
 def output_for(output_format: str | None, output_file: Path | None) -> Output:
-    """The output for `--format` and `--output`; checked before any work begins.
+    """Return the output for `--format` and `--output`, checked before any work begins.
 
     Raises:
-        UsageError: the file cannot be written, or its ending names no format and none is chosen.
+        UsageError: the file cannot be written, or no format is chosen and its ending names none.
     """
     if output_file is None or str(output_file) == "-":
         return Output(output_format or "text")
     check_destination(output_file)
-    return Output(output_format or format_by_ending(output_file, BY_ENDING, OR_SAID), output_file)
+    return Output(output_format or format_by_ending(output_file, BY_ENDING, OR_SAY_FORMAT), output_file)
 
 
 def print_data(text: str) -> None:
-    """Data to stdout; when nobody reads on, the rest is dropped and the exit code stays what it was.
+    """Print data on stdout. When its reader is gone, the rest is dropped and the exit code stays.
 
     Raises:
         UsageError: stdout cannot take it (a full disk).
@@ -141,7 +145,7 @@ def print_data(text: str) -> None:
 
 
 def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
-    """Draw pictures into an SVG file, which is whole or not there."""
+    """Draw pictures into an SVG file, which is complete or does not exist."""
     from sqlaudit.reports.page import draw_file
 
     content = draw_file(pictures)
@@ -149,10 +153,10 @@ def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
         temporary.write_bytes(content)
 
 
-# The command that was given, as a report may repeat it: without conditions, queries and databases, and without where
-# it wrote.
+# The command as a report may repeat it: without conditions, queries and databases, and without the files that it
+# wrote.
 
-_SHOWN = (
+_SHOWN_OPTIONS = (
     *("--qi", "--sensitive", "--identifier", "--insensitive", "--accept-identifier", "--entity", "--known-rows"),
     *("--require", "--preset", "--nulls", "--knowledge", "--hierarchies", "--inputs", "--find", "--suppress", "--k"),
     *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
@@ -160,30 +164,41 @@ _SHOWN = (
     *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
     *("--criteria", "--witness", "--pieces", "--workload"),
 )
-"""Options whose values a report says anyway."""
-_DROPPED = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
+"""Options whose values a report shows anyway."""
+_OUTPUT_OPTIONS = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
 
 
-def repeated(path: str, arguments: Sequence[str], flags: Sequence[str], alone: Sequence[str] = ()) -> str:
-    """The command in one line.
+def command_line(path: str, arguments: Sequence[str], flags: Sequence[str], optional_value: Sequence[str] = ()) -> str:
+    """Return the command in one line.
 
     Args:
-        path: its name, with `sqlaudit` in front. arguments: as they were given. flags: options that take no value.
-        alone: options that may have one.
+        path: its name, with `sqlaudit` in front.
+        arguments: as they were given.
+        flags: options that take no value.
+        optional_value: options that may have a value.
     """
-    return " ".join([path, *(one if one == "…" else shlex.quote(one) for one in _said(arguments, flags, alone))])
+    return " ".join(
+        [
+            path,
+            *(
+                word if word == "…" else shlex.quote(word)
+                for word in _visible_arguments(arguments, flags, optional_value)
+            ),
+        ]
+    )
 
 
-def _said(arguments: Sequence[str], flags: Sequence[str], alone: Sequence[str]) -> Iterator[str]:
-    left = list(arguments)
-    while left:
-        word = left.pop(0)
+def _visible_arguments(arguments: Sequence[str], flags: Sequence[str], optional_value: Sequence[str]) -> Iterator[str]:
+    """Return the arguments that a report may repeat, with … for values that may be confidential."""
+    remaining = list(arguments)
+    while remaining:
+        word = remaining.pop(0)
         name, equals, value = word.partition("=")
         if not word.startswith("-") or len(word) == 1:
             yield without_connections(word)
-        elif word in flags or (word in alone and (not left or left[0].startswith("-"))):
+        elif word in flags or (word in optional_value and (not remaining or remaining[0].startswith("-"))):
             yield word
         else:
-            value = value if equals else left.pop(0) if left else ""
-            if name not in _DROPPED:
-                yield from (name, value if name in _SHOWN else "…")
+            value = value if equals else remaining.pop(0) if remaining else ""
+            if name not in _OUTPUT_OPTIONS:
+                yield from (name, value if name in _SHOWN_OPTIONS else "…")

@@ -15,8 +15,8 @@ from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, writ
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell, worst
 from sqlaudit.cli.options import Work, limit_options, output_options
-from sqlaudit.cli.output import OR_SAID, Output, print_data
-from sqlaudit.cli.requests import PATH, WholeRange, command_of, handing, in_section
+from sqlaudit.cli.output import OR_SAY_FORMAT, Output, print_data
+from sqlaudit.cli.requests import PATH, WholeRange, command_of, group_options, in_section
 from sqlaudit.reports.formats import format_by_ending, laid_out, render_json
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ _OPENLINEAGE = ".openlineage.json"
 
 @dataclass(frozen=True)
 class GateOutput:
-    """How a run is reported: one report on stdout or in a file, and further ones in files."""
+    """The output of a run: a report on stdout or in a file, and further ones in files."""
 
     output: Output
     reports: tuple[Path, ...] = ()
 
     @property
     def files(self) -> tuple[Path | None, ...]:
-        """Everything that is written."""
+        """Return the files that are written."""
         return (self.output.file, *self.reports)
 
     def emit(self, result: GateResult) -> None:
@@ -63,12 +63,12 @@ class GateOutput:
             if path.suffix.lower() in TABLE_SUFFIXES:
                 write_rows(path, COLUMNS, [result_rows(result)])
             else:
-                write_text(path, rendered(result, format_of(path)))
-        self.output.write(rendered(result, self.output.format, self.output.width, self.output.colour))
+                write_text(path, render_run(result, format_of(path)))
+        self.output.write(render_run(result, self.output.format, self.output.width, self.output.colour))
 
 
-def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
-    """A run in one of the formats."""
+def render_run(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
+    """Return a run in one of the formats."""
     from sqlaudit.gates.outputs import openlineage_event, render_github, render_junit, result_lines, sarif_data
     from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.stored import to_json as stored_document
@@ -91,21 +91,22 @@ def rendered(result: GateResult, chosen: str, width: int = 80, colour: bool = Fa
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's ending says.
+    """Return the format of a file by its ending.
 
     Raises:
-        UsageError: it says none.
+        UsageError: the ending stands for no format.
     """
     if path.name.lower().endswith(_OPENLINEAGE):
         return "openlineage"
-    found = _BY_ENDING.get(path.suffix.lower())
-    if found is None:
-        known = ", ".join([*_BY_ENDING, _OPENLINEAGE, ".csv, .parquet"])
-        raise UsageError(f"--report {str(path)!r} should end in {known}.")
-    return found
+    chosen = _BY_ENDING.get(path.suffix.lower())
+    if chosen is None:
+        endings = ", ".join([*_BY_ENDING, _OPENLINEAGE, ".csv, .parquet"])
+        raise UsageError(f"--report {str(path)!r} should end in {endings}.")
+    return chosen
 
 
-def _output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> GateOutput:
+def _gate_output(*, output_format: str | None, output_file: Path | None, report: tuple[Path, ...]) -> GateOutput:
+    """Return how a run is reported, after checking that every file can be written and has a known format."""
     for path in report:
         check_destination(path)
         if path.suffix.lower() not in TABLE_SUFFIXES:
@@ -115,17 +116,19 @@ def _output(*, output_format: str | None, output_file: Path | None, report: tupl
     check_destination(output_file)
     if output_format is None:
         lineage = output_file.name.lower().endswith(_OPENLINEAGE)
-        output_format = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAID)
+        output_format = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAY_FORMAT)
     return GateOutput(Output(output_format, output_file), report)
 
 
-_out = in_section("Output")
-gate_output_options = handing(
+_output_option = in_section("Output")
+gate_output_options = group_options(
     "output",
-    _output,
-    _out("--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."),
-    _out("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
-    _out(
+    _gate_output,
+    _output_option(
+        "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
+    ),
+    _output_option("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
+    _output_option(
         "--report",
         multiple=True,
         type=PATH,
@@ -137,13 +140,13 @@ gate_output_options = handing(
 """How a run is reported; the command gets `output: GateOutput`."""
 
 
-# Which policy is meant, and which of its tests.
+# The policy, and the selection of its tests.
 
 NAME = Path("sqlaudit.yml")
 
 
 def which_policy(file: Path | None, dbt_project: Path | None, dbt_target: str | None) -> dict[str, Any]:
-    """The policy that was named, or the nearest one, as a `GateRequest` takes it.
+    """Return the named policy, or the nearest one, as a `GateRequest` takes it.
 
     Raises:
         UsageError: two are named, or a target without its project.
@@ -157,33 +160,35 @@ def which_policy(file: Path | None, dbt_project: Path | None, dbt_target: str | 
 
 
 def nearest_policy() -> Path:
-    """The policy of this folder, or of the closest one above it; the name alone where there is none."""
+    """Return the policy of this folder, or of the closest folder above that has one. Without any, return its name."""
     here = Path.cwd()
-    for up, folder in enumerate((here, *here.parents)):
+    for levels_up, folder in enumerate((here, *here.parents)):
         if is_file(folder / NAME):
-            return Path(*[".."] * up, NAME)
+            return Path(*[".."] * levels_up, NAME)
     return NAME
 
 
-_what = in_section("Policy")
-policy_options = handing(
+_policy_option = in_section("Policy")
+policy_options = group_options(
     "which",
     which_policy,
-    _what(
+    _policy_option(
         "-f",
         "--file",
         type=PATH,
         metavar="POLICY",
         help="Policy file. Default: sqlaudit.yml, here or in a folder above.",
     ),
-    _what(
+    _policy_option(
         "--dbt-project", type=PATH, metavar="FOLDER", help="Read roles and requirements from the meta of dbt models."
     ),
-    _what("--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."),
+    _policy_option(
+        "--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."
+    ),
 )
-"""Which policy is meant; the command gets `which`, that part of a `GateRequest`."""
+"""The policy; the command gets `which`, that part of a `GateRequest`."""
 
-select_option = _what(
+select_option = _policy_option(
     "--select",
     "select",
     multiple=True,
@@ -192,8 +197,8 @@ select_option = _what(
 )
 
 
-def opener(show_sql: bool = False) -> OpenEngine:
-    """Opens engines with progress, Ctrl-C and `--show-sql`."""
+def session_opener(show_sql: bool = False) -> OpenEngine:
+    """Return a function that opens engines with progress, Ctrl-C and `--show-sql`."""
     from sqlaudit.cli.session import session
 
     return lambda db, limits, targets: session(db, limits, Work(show_sql=show_sql), *targets)
@@ -201,17 +206,17 @@ def opener(show_sql: bool = False) -> OpenEngine:
 
 # `sqlaudit test`: run a policy; the gate before publication.
 
-_hold = in_section("Requirements")
-_class = in_section("Failing groups")
-_show = in_section("SQL")
+_require_option = in_section("Requirements")
+_failing_groups_option = in_section("Failing groups")
+_sql_option = in_section("SQL")
 
 
 @command_of(
     policy_options,
     select_option,
-    _what("--fail-fast", is_flag=True, help="Stop after the first table with a failing test."),
-    _what("--list", "list_only", is_flag=True, help="Read the policy and list its tests without connecting."),
-    _what(
+    _policy_option("--fail-fast", is_flag=True, help="Stop after the first table with a failing test."),
+    _policy_option("--list", "list_only", is_flag=True, help="Read the policy and list its tests without connecting."),
+    _policy_option(
         "--results",
         multiple=True,
         type=PATH,
@@ -219,29 +224,33 @@ _show = in_section("SQL")
         help="Judge a warehouse's results of the statements of 'compile -f', without connecting (.json, .jsonl, .csv; "
         "dbt's run_results.json).",
     ),
-    _what(
+    _policy_option(
         "--db",
         metavar="DATABASE",
         help="Run compiled SELECTs in one database over ADBC, instead of the policy's connections: "
         "adbc:sqlite:///clinic.db, adbc:postgresql://host/db, adbc:flightsql:grpc://host:port.",
     ),
-    _what("--dialect", metavar="NAME", help="With --db: SQL dialect, if the driver does not determine it."),
-    _what("--run", metavar="NAME", help="With --results: use only answers to statements compiled for this --run."),
-    _hold("--baseline", type=PATH, metavar="FILE", help="Fail only on tests that got worse than this baseline."),
-    _hold("--history", type=PATH, metavar="FILE", help="Add the run to this .jsonl file."),
-    _class(
+    _policy_option("--dialect", metavar="NAME", help="With --db: SQL dialect, if the driver does not determine it."),
+    _policy_option(
+        "--run", metavar="NAME", help="With --results: use only answers to statements compiled for this --run."
+    ),
+    _require_option(
+        "--baseline", type=PATH, metavar="FILE", help="Fail only on tests that got worse than this baseline."
+    ),
+    _require_option("--history", type=PATH, metavar="FILE", help="Add the run to this .jsonl file."),
+    _failing_groups_option(
         "--store-failures",
         type=PATH,
         metavar="FILE",
         help="Write failing classes to a .duckdb file, without their values.",
     ),
-    _class("--show-values", is_flag=True, help="Include values, which may identify people."),
+    _failing_groups_option("--show-values", is_flag=True, help="Include values, which may identify people."),
     gate_output_options,
-    _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
+    _sql_option("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
     limit_options,
 )
 def test(
-    which: Mapping[str, Any], list_only: bool, show_sql: bool, output: GateOutput, limits: Limits, **asked: Any
+    which: Mapping[str, Any], list_only: bool, show_sql: bool, output: GateOutput, limits: Limits, **options: Any
 ) -> int:
     """Test whether the tables of a policy may be published.
 
@@ -256,32 +265,32 @@ def test(
     """
     from sqlaudit.gates.api import GateRequest, run_gate
 
-    given = {name: value for name, value in asked.items() if value is not None}
-    if given["show_values"] and "store_failures" not in given:
+    given_options = {name: value for name, value in options.items() if value is not None}
+    if given_options["show_values"] and "store_failures" not in given_options:
         raise click.UsageError("--show-values needs --store-failures: reports of a policy never show values.")
-    if given["results"] and ("store_failures" in given or show_sql or limits != Limits()):
+    if given_options["results"] and ("store_failures" in given_options or show_sql or limits != Limits()):
         raise click.UsageError(
             "--results does not connect: leave out --store-failures, --show-sql, and limits of time or memory."
         )
-    if "run" in given and not given["results"]:
+    if "run" in given_options and not given_options["results"]:
         raise click.UsageError("--run needs --results.")
-    if "db" in given and (show_sql or limits != Limits(timeout=limits.timeout)):
+    if "db" in given_options and (show_sql or limits != Limits(timeout=limits.timeout)):
         raise click.UsageError(
             "--db runs what 'compile -f' writes: leave out --show-sql, and all limits except --timeout."
         )
-    request = GateRequest(**which, **given, limits=limits)
+    request = GateRequest(**which, **given_options, limits=limits)
     if list_only:
-        return _list(request.read(), given["select"])
+        return _list_tests(request.read(), given_options["select"])
     from sqlaudit.cli.signals import LastResort
 
     with LastResort(limits.timeout if request.db else None):
-        result = run_gate(request, opener(show_sql), output.files, say)
+        result = run_gate(request, session_opener(show_sql), output.files, say)
     output.emit(result)
     return worst(*result.exit_codes)
 
 
-def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
-    """The tests on stdout and the mistakes on stderr."""
+def _list_tests(policy: Policy, select: tuple[str, ...]) -> ExitCode:
+    """Print the tests on stdout and the mistakes of the policy on stderr. Return the exit code."""
     from sqlaudit.gates.run import mistakes_of
     from sqlaudit.gates.run import select as selected
     from sqlaudit.reports.document import visible
@@ -291,10 +300,10 @@ def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
         say(f"{mistake.place}: {mistake.message}")
     lines = []
     for table in selected(policy.tables, select):
-        for one in table.tests:
-            about = f" for {', '.join(one.sensitive)}" if one.sensitive else ""
-            gentle = " (warns)" if one.severity == "warn" else ""
-            lines.append(f"{one.place}: {table.name}: {one.requirement}{about}{gentle}")
+        for test in table.tests:
+            about = f" for {', '.join(test.sensitive)}" if test.sensitive else ""
+            severity = " (warns)" if test.severity == "warn" else ""
+            lines.append(f"{test.place}: {table.name}: {test.requirement}{about}{severity}")
     print_data("".join(f"{visible(line)}\n" for line in lines))
     return ExitCode.USAGE if mistakes else ExitCode.OK
 
@@ -302,23 +311,25 @@ def _list(policy: Policy, select: tuple[str, ...]) -> ExitCode:
 # `sqlaudit baseline`: accept today's state, or look at how it drifted.
 
 DEFAULT = Path("sqlaudit-baseline.yml")
-_kept = in_section("Baseline")
+_baseline_option = in_section("Baseline")
 
 
 @command_of(
     policy_options,
     select_option,
-    _kept(
+    _baseline_option(
         "--baseline",
-        "kept",
+        "accepted",
         type=PATH,
         default=DEFAULT,
         show_default=True,
         metavar="FILE",
         help="File with the accepted state. A .duckdb file of an older version is converted.",
     ),
-    _kept("--history", type=PATH, metavar="FILE", help="Show the runs in this file; run and accept nothing."),
-    _kept(
+    _baseline_option(
+        "--history", type=PATH, metavar="FILE", help="Show the runs in this file; run and accept nothing."
+    ),
+    _baseline_option(
         "--runs", type=WholeRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of runs to show."
     ),
     output_options,
@@ -327,7 +338,7 @@ _kept = in_section("Baseline")
 def baseline(
     which: Mapping[str, Any],
     select: tuple[str, ...],
-    kept: Path,
+    accepted: Path,
     history: Path | None,
     runs: int,
     output: Output,
@@ -351,11 +362,11 @@ def baseline(
         moments = History(history).moments(runs)
         output.emit(lambda: history_document(str(history), moments), lambda: history_data(str(history), moments))
         return ExitCode.OK
-    if is_file(kept) and Baseline(kept).is_old:
-        tell(f"converted {str(kept)!r} to {str(Baseline(kept).converted())!r}. Nothing was run.")
+    if is_file(accepted) and Baseline(accepted).is_old:
+        tell(f"converted {str(accepted)!r} to {str(Baseline(accepted).converted())!r}. Nothing was run.")
         return ExitCode.OK
-    request = GateRequest(**which, select=select, baseline=kept, accept=True, limits=limits)
-    result = run_gate(request, opener(), [output.file])
+    request = GateRequest(**which, select=select, baseline=accepted, accept=True, limits=limits)
+    result = run_gate(request, session_opener(), [output.file])
     output.emit(lambda: accepted_document(result), result.to_dict)
     mistakes = [ExitCode.USAGE for _ in result.mistakes]
     return worst(*(test.exit_code for test in not_accepted(result)), *mistakes)

@@ -1,4 +1,4 @@
-"""`sqlaudit mcp`, `completion`: what other programs have of it, agents and shells; `help`: pages to read."""
+"""`sqlaudit mcp`: a server for agents; `completion`: scripts for shells; `help`: pages to read."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from sqlaudit.cli.output import print_data
 from sqlaudit.cli.requests import command_of, in_section, split_lists
 
 if TYPE_CHECKING:
-    from sqlaudit.cli.agents.tools import Offered
+    from sqlaudit.cli.agents.tools import OfferedTables
 
 # `sqlaudit mcp`: a server for agents, over the Model Context Protocol.
 
 TIMEOUT = 60.0
 MEMORY = "1GB"
-"""What a call of an agent may take when nobody says otherwise."""
-_what = in_section("Tables for agents")
+"""Default limits of an agent's call, in seconds and bytes."""
+_table_option = in_section("Tables for agents")
 
 
 @command_of(
     click.Argument(["names"], metavar="[FILE|FOLDER]...", nargs=-1),
-    _what("--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."),
-    _what("--tables", multiple=True, metavar="TABLES", help="With --db: tables to offer. [default: all]"),
+    _table_option(
+        "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."
+    ),
+    _table_option("--tables", multiple=True, metavar="TABLES", help="With --db: tables to offer. [default: all]"),
     read_options,
     limit_options,
 )
@@ -52,45 +54,45 @@ def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: R
     bounded = replace(
         limits, timeout=TIMEOUT if limits.timeout is None else limits.timeout, memory=limits.memory or MEMORY
     )
-    offered = _offered(names, db, tables, read, bounded)
+    offered = offered_tables(names, db, tables, read, bounded)
     if sys.stdin.isatty():
         tell(f"offering {len(offered.tables)} tables, waiting for an agent on stdin. Ctrl-C ends.")
     serve(offered)
     return ExitCode.OK
 
 
-def _offered(
+def offered_tables(
     names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits
-) -> Offered:
-    """What agents may look at.
+) -> OfferedTables:
+    """Return the tables that agents may ask about, with the limits of a call.
 
     Raises:
-        UsageError: nothing is named, or what is named is not there.
+        UsageError: nothing is named, or a named table does not exist.
     """
-    from sqlaudit.cli.agents.tools import Offered, database, files_of, not_too_many
+    from sqlaudit.cli.agents.tools import OfferedTables, check_table_count, database, files_of
 
     if bool(names) == (db is not None):
         raise UsageError("Name either files and folders, or a database with --db.")
     if db is None:
         if tables:
             raise UsageError("--tables needs --db: name files as arguments.")
-        return Offered(not_too_many(files_of(names)), None, read, limits)
-    place = database(db)
-    return Offered(not_too_many(_tables(place, tables, limits)), place, read, limits)
+        return OfferedTables(check_table_count(files_of(names)), None, read, limits)
+    connection = database(db)
+    return OfferedTables(check_table_count(_find_tables(connection, tables, limits)), connection, read, limits)
 
 
-def _tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:
-    """The tables that were named, each opened once, or all of a database."""
+def _find_tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:
+    """Return the named tables, each opened once to check it, or all of a database."""
     from sqlaudit.cli.session import session
     from sqlaudit.gates.proposal import tables_of
 
     with session(db, limits, Work()) as engine:
         if not named:
             return {name: name for name in tables_of(engine)}
-        listed = split_lists(named, "--tables")
-        for name in listed:
+        names = split_lists(named, "--tables")
+        for name in names:
             engine.open(Target(relation=name))
-    return {name: name for name in listed}
+    return {name: name for name in names}
 
 
 # `sqlaudit completion`: the lines that make a shell complete commands, options and files.
@@ -105,10 +107,10 @@ def completion(shell: str) -> int:
       sqlaudit completion zsh >> ~/.zshrc
       sqlaudit completion fish > ~/.config/fish/completions/sqlaudit.fish
     """
-    kind = get_completion_class(shell)
-    assert kind is not None
-    found = kind(click.get_current_context().find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
-    print_data(found.source_template % found.source_vars())
+    script_class = get_completion_class(shell)
+    assert script_class is not None
+    script = script_class(click.get_current_context().find_root().command, {}, "sqlaudit", "_SQLAUDIT_COMPLETE")
+    print_data(script.source_template % script.source_vars())
     return ExitCode.OK
 
 
@@ -136,10 +138,10 @@ def show_page(topic: str | None) -> int:
         folder = installed if installed.is_dir() else Path(__file__).parents[2] / "docs"
         print_data((folder / f"{topic}.md").read_text(encoding="utf-8"))
     elif (command := group.command.get_command(group, topic)) is not None:
-        with command.make_context(topic, [], parent=group, resilient_parsing=True) as own:
-            print_data(command.get_help(own) + "\n")
+        with command.make_context(topic, [], parent=group, resilient_parsing=True) as command_context:
+            print_data(command.get_help(command_context) + "\n")
     else:
-        known = [*_PAGES, *group.command.list_commands(group)]
-        near = closest(topic, known) or f" There are: {', '.join(_PAGES)}, and the names of commands."
-        raise UsageError(f"There is no page {topic!r}.{near}")
+        topics = [*_PAGES, *group.command.list_commands(group)]
+        hint = closest(topic, topics) or f" There are: {', '.join(_PAGES)}, and the names of commands."
+        raise UsageError(f"There is no page {topic!r}.{hint}")
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""`sqlaudit releases`, `compare`, `attack`: a release beside other tables."""
+"""`sqlaudit releases`, `compare`, `attack`: a release together with other tables."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from sqlaudit.cli.options import (
     in_buckets,
     read_parameters,
     require_of,
-    requiring,
+    require_options_of,
     role_options,
 )
 from sqlaudit.cli.requests import (
     OptionGroup,
     given_options,
-    handing,
+    group_options,
     in_section,
     read_request,
     request_options,
     whole_number,
 )
-from sqlaudit.cli.runner import Job, declared, verdict
+from sqlaudit.cli.runner import Job, job_command, verdict
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.series.request import SeriesRequest
@@ -40,14 +40,15 @@ if TYPE_CHECKING:
 # `sqlaudit releases`: what several releases of one table disclose in combination.
 
 
-def _tables(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
+def _release_targets(*, names: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
+    """Return the releases as targets, and their database."""
     read = read_request(ReadOptions, **values)
     return {"targets": [Target(relation=name, read=read) for name in names], "db": db}
 
 
-@declared(
+@job_command(
     OptionGroup(
-        _tables,
+        _release_targets,
         click.Argument(["names"], metavar="RELEASE RELEASE...", nargs=-1),
         in_section("Input")(
             "--db",
@@ -74,7 +75,7 @@ def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
     """
     from sqlaudit.release.series.run import find_in_releases, plan_releases
 
-    request = replace(request, requirements=job.asked.requirements)
+    request = replace(request, requirements=job.demands.requirements)
     return job.run(
         lambda engine, _: plan_releases(engine, targets, request),
         lambda engine: find_in_releases(engine, targets, request),
@@ -83,22 +84,27 @@ def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
     )
 
 
-# `sqlaudit compare`: a release beside its original.
+# `sqlaudit compare`: a release and its original.
 
-_tables_of = in_section("Input")
+_input_option = in_section("Input")
 
 
 def _compared_tables(
     *, original: str, release: str, other_release: str | None, holdout: str | None, db: str | None, **values: Any
 ) -> dict[str, Any]:
-    second = (values.pop("buckets"), values.pop("bucket_column"), values.pop("bucket_count"))
+    """Return the compared tables as targets by their role, and their database.
+
+    Raises:
+        UsageError: a table has an empty name.
+    """
+    bucket_options = (values.pop("buckets"), values.pop("bucket_column"), values.pop("bucket_count"))
     read = read_request(ReadOptions, **values)
     names = {"original": original, "release": release, "other": other_release, "holdout": holdout}
-    given = {role: name for role, name in names.items() if name is not None}
-    if not all(given.values()):
+    named = {role: name for role, name in names.items() if name is not None}
+    if not all(named.values()):
         raise UsageError("Every table needs a name, but one is empty.")
-    tables = {role: Target(relation=name, read=read) for role, name in given.items()}
-    tables["release"] = in_buckets(tables["release"], *second)
+    tables = {role: Target(relation=name, read=read) for role, name in named.items()}
+    tables["release"] = in_buckets(tables["release"], *bucket_options)
     return {"db": db, "tables": tables}
 
 
@@ -106,15 +112,15 @@ _table_options = OptionGroup(
     _compared_tables,
     click.Argument(["original"]),
     click.Argument(["release"]),
-    _tables_of("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Default: both are files."),
-    _tables_of("--other-release", metavar="TABLE", help="Another release, to compare how coarse both are."),
-    _tables_of("--holdout", metavar="TABLE", help="With --synthetic: people who were not used for the release."),
+    _input_option("--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL. Default: both are files."),
+    _input_option("--other-release", metavar="TABLE", help="Another release, to compare how coarse both are."),
+    _input_option("--holdout", metavar="TABLE", help="With --synthetic: people who were not used for the release."),
     *read_parameters,
     *bucket_parameters,
 )
 
 
-@declared(_table_options, given_options(CompareRequest, "comparison"), requiring("OF_COMPARISONS"))
+@job_command(_table_options, given_options(CompareRequest, "comparison"), require_options_of("OF_COMPARISONS"))
 def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int:
     """Compare a release with its original: is it derived from it, is it safe, what was lost?
 
@@ -148,7 +154,7 @@ def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int
 
 
 def code_of(result: CompareResult) -> ExitCode:
-    """The exit code that a result asks for."""
+    """Return the exit code of a comparison's result."""
     from sqlaudit.release.compare.result import Answer
 
     unsafe = bool(result.audit.required) and not result.audit.passed
@@ -157,10 +163,15 @@ def code_of(result: CompareResult) -> ExitCode:
 
 # `sqlaudit attack`: attacks on a release.
 
-_holds = in_section("Attacker's knowledge")
+_knowledge_option = in_section("Attacker's knowledge")
 
 
-def _published(*, require: tuple[str, ...], node: str | None) -> KnownSearch | None:
+def _known_search(*, require: tuple[str, ...], node: str | None) -> KnownSearch | None:
+    """Return the requirements and levels of the search that made the release, None if they are unknown.
+
+    Raises:
+        UsageError: levels without requirements, or levels that are no whole numbers.
+    """
     from sqlaudit.models.registry import parse_requirements
 
     if not require:
@@ -171,20 +182,22 @@ def _published(*, require: tuple[str, ...], node: str | None) -> KnownSearch | N
         levels = None if node is None else tuple(whole_number(level) for level in node.split(","))
     except ValueError:
         raise UsageError("--node takes one level per quasi-identifier, for example 2,1,0.") from None
-    return KnownSearch(tuple(one for text in require for one in parse_requirements(text)), levels)
+    return KnownSearch(tuple(requirement for text in require for requirement in parse_requirements(text)), levels)
 
 
-_search_options = handing(
+_search_options = group_options(
     "published",
-    _published,
-    _holds("--require", multiple=True, metavar="MODEL=LIMIT", help="Requirement of the search that made the release."),
-    _holds(
+    _known_search,
+    _knowledge_option(
+        "--require", multiple=True, metavar="MODEL=LIMIT", help="Requirement of the search that made the release."
+    ),
+    _knowledge_option(
         "--node", metavar="LEVELS", help="Levels of the release, for example 2,1,0. [default: found from the cells]"
     ),
 )
 
 
-@declared(bucketized_options, role_options, given_options(AttackRequest, "attacker"), _search_options)
+@job_command(bucketized_options, role_options, given_options(AttackRequest, "attacker"), _search_options)
 def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None) -> int:
     """Try attacks on a release and count the people that each exposes.
 
@@ -198,12 +211,12 @@ def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None)
     """
     from sqlaudit.release.attacks.run import attacked, chosen, hierarchies_from, inputs_from, plan_attacks
 
-    given = {
-        **job.beside(attacker, "identified", "other_release"),
+    options = {
+        **job.with_tables(attacker, "identified", "other_release"),
         "categories": inputs_from(attacker.get("categories")),
         "hierarchies": hierarchies_from(attacker.get("hierarchies"), job.roles),
     }
-    request = job.request(AttackRequest, given, published=published)
+    request = job.request(AttackRequest, options, published=published)
     chosen(request.only)
     return job.run(
         lambda engine, _: plan_attacks(engine, job.target, job.roles),

@@ -1,4 +1,4 @@
-"""`sqlaudit recode`, `suppress`, `cloak`: make a table safe, and publish that."""
+"""`sqlaudit recode`, `suppress`, `cloak`: make a table safe, and publish it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlaudit.base.publication import BucketPublication, Publication
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
-from sqlaudit.cli.requests import given_options, handing, in_section, request_options
-from sqlaudit.cli.runner import Job, declared, telling, verdict
+from sqlaudit.cli.requests import given_options, group_options, in_section, request_options
+from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from sqlaudit.remedies.suppress.result import SuppressResult
 
 
-# `sqlaudit recode`: make a table safe by local recoding, and publish that.
+# `sqlaudit recode`: make a table safe by local recoding, and publish it.
 
 
-@declared(
+@job_command(
     target_options,
     role_options,
     population_options,
@@ -59,14 +59,14 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
         return verdict(result.passed)
 
     def progress(done: int, groups: int) -> str:
-        steps, left = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
-        return f"{done:,} {steps}, {groups:,} {left}"
+        steps, count_name = ("merges", "classes left") if request.method is Method.KACA else ("rounds", "groups tried")
+        return f"{done:,} {steps}, {groups:,} {count_name}"
 
     request = job.request(RecodeRequest, recoding, publication=publication)
     publication.check()
     return job.run(
         lambda engine, _: plan_recoding(engine, request),
-        lambda engine: recode_and_publish(engine, request, telling(engine, progress)),
+        lambda engine: recode_and_publish(engine, request, progress_callback(engine, progress)),
         code,
         targets=targets_of(request.of_lattice()),
         sql=lambda result: result.release.sql if result.release and publication.with_sql else "",
@@ -75,7 +75,7 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
 
 # `sqlaudit suppress`: the fewest cells to make `*` so that a release is safe, and that release.
 
-_how = in_section("Search")
+_search_option = in_section("Search")
 
 
 def _how_chosen(*, exact: bool, fast: bool) -> How:
@@ -84,15 +84,17 @@ def _how_chosen(*, exact: bool, fast: bool) -> How:
     return How.EXACT if exact else How.FAST if fast else How.AUTO
 
 
-_how_options = handing(
+_how_options = group_options(
     "how",
     _how_chosen,
-    _how("--exact", is_flag=True, help="Prove the minimum, or report a lower bound; needs HiGHS."),
-    _how("--fast", is_flag=True, help="Take a good answer at once, with a bound. Default: exact for small problems."),
+    _search_option("--exact", is_flag=True, help="Prove the minimum, or report a lower bound; needs HiGHS."),
+    _search_option(
+        "--fast", is_flag=True, help="Take a good answer at once, with a bound. Default: exact for small problems."
+    ),
 )
 
 
-@declared(
+@job_command(
     target_options,
     role_options,
     require_options,
@@ -132,12 +134,12 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
 
 # `sqlaudit cloak`: messages hidden among k users, in boxes in space and time; or an audit of such boxes.
 
-Given = Mapping[str, Mapping[str, Any]]
-"""What was given, by the request that it belongs to."""
-_WHERE = ("x", "y", "time")
+OptionsByRequest = Mapping[str, Mapping[str, Any]]
+"""The given options, by the request that they belong to."""
+_POSITION_FIELDS = ("x", "y", "time")
 
 
-@declared(
+@job_command(
     target_options,
     given_options(Places, "places"),
     given_options(CloakRequest, "cloaking"),
@@ -153,9 +155,9 @@ _WHERE = ("x", "y", "time")
         "--audit-only", is_flag=True, help="Audit the boxes that MESSAGES already have."
     ),
     given_options(BoxRequest, "boxes"),
-    given_options(Background, "known"),
+    given_options(Background, "background"),
 )
-def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping[str, Any]) -> int:
+def cloak(job: Job, publication: Publication, audit_only: bool, **options: Mapping[str, Any]) -> int:
     """Hide each message among k users, in a box in space and time.
 
     Every box has messages of at least k different users, and no two boxes overlap. Boxes are as
@@ -177,18 +179,18 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
         return verdict(result.passed)
 
     if audit_only:
-        return _audit_boxes(job, given, publication)
-    if given["boxes"]:
-        raise UsageError(f"--{next(iter(given['boxes']))} needs --audit-only.")
+        return _audit_boxes(job, options, publication)
+    if options["boxes"]:
+        raise UsageError(f"--{next(iter(options['boxes']))} needs --audit-only.")
     for option in ("box", "interval"):
-        if option not in given["cloaking"]:
+        if option not in options["cloaking"]:
             raise UsageError(f"--{option} limits the size of a box, for example --box 1km --interval 10min.")
     request = job.request(
         CloakRequest,
-        given["cloaking"],
-        places=request_from(Places, given["places"]),
-        tolerances=request_from(Tolerances, given["tolerances"]),
-        background=_background(job, given["known"]),
+        options["cloaking"],
+        places=request_from(Places, options["places"]),
+        tolerances=request_from(Tolerances, options["tolerances"]),
+        background=_background(job, options["background"]),
     )
     publication.check()
     plan, cloak = (plan_cloaking, cloak_messages) if request.delay is None else (plan_arrivals, cloak_arrivals)
@@ -201,24 +203,32 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **given: Mapping
     )
 
 
-def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
+def _audit_boxes(job: Job, options: OptionsByRequest, publication: Publication) -> int:
+    """Audit the boxes that messages already have. Return the exit code."""
     from sqlaudit.remedies.cloak.run import audit_given_boxes as audit_boxes
     from sqlaudit.remedies.cloak.run import plan_boxes
 
-    unused = [*_said(CloakRequest, given["cloaking"]), *_said(Tolerances, given["tolerances"])]
-    unused += [one.name for name, one in options_of(Publication) if getattr(publication, name) != one.default]
+    unused = [
+        *_changed_options(CloakRequest, options["cloaking"]),
+        *_changed_options(Tolerances, options["tolerances"]),
+    ]
+    unused += [
+        field_option.name
+        for name, field_option in options_of(Publication)
+        if getattr(publication, name) != field_option.default
+    ]
     if unused:
         name = unused[0].replace("_", "-")
         raise UsageError(f"--{name} and --audit-only exclude each other: existing boxes are only audited.")
-    places = given["places"]
-    placed = [name for name in _WHERE if places.get(name)]
-    if placed and "positions" not in given["boxes"] and "observations" not in given["known"]:
-        raise UsageError(f"--{placed[0]} needs --positions or --observations: name such a table.")
+    places = options["places"]
+    named_fields = [name for name in _POSITION_FIELDS if places.get(name)]
+    if named_fields and "positions" not in options["boxes"] and "observations" not in options["background"]:
+        raise UsageError(f"--{named_fields[0]} needs --positions or --observations: name such a table.")
     request = job.request(
         BoxRequest,
-        {**job.beside(given["boxes"], "positions"), "k": given["cloaking"]["k"]},
-        places=request_from(Places, {name: places.get(name) or name for name in ("user", *_WHERE)}),
-        background=_background(job, given["known"]),
+        {**job.with_tables(options["boxes"], "positions"), "k": options["cloaking"]["k"]},
+        places=request_from(Places, {name: places.get(name) or name for name in ("user", *_POSITION_FIELDS)}),
+        background=_background(job, options["background"]),
     )
     return job.run(
         lambda engine, _: plan_boxes(engine, request),
@@ -228,13 +238,26 @@ def _audit_boxes(job: Job, given: Given, publication: Publication) -> int:
     )
 
 
-def _said(request: type[Any], given: Mapping[str, Any]) -> list[str]:
-    """The options, apart from k, that were given something else than they are without it."""
-    read = ((one, given[one.name]) for _, one in options_of(request) if one.name in given and one.name != "k")
-    return [one.name for one, value in read if one.kind.read(one.name, value) != one.default]
+def _changed_options(request: type[Any], options: Mapping[str, Any]) -> list[str]:
+    """Return the names of the options, except k, whose value differs from the default."""
+    values = (
+        (field_option, options[field_option.name])
+        for _, field_option in options_of(request)
+        if field_option.name in options and field_option.name != "k"
+    )
+    return [
+        field_option.name
+        for field_option, value in values
+        if field_option.kind.read(field_option.name, value) != field_option.default
+    ]
 
 
-def _background(job: Job, known: Mapping[str, Any]) -> Background:
-    if "properties" not in known and known.keys() & {"property_bounds", "owner"}:
+def _background(job: Job, options: Mapping[str, Any]) -> Background:
+    """Return the attacker's background knowledge, with the tables that it names.
+
+    Raises:
+        UsageError: options of a table of properties, without that table.
+    """
+    if "properties" not in options and options.keys() & {"property_bounds", "owner"}:
         raise UsageError("--property-bounds and --owner need --properties: name that table.")
-    return request_from(Background, job.beside(known, "properties", "observations"))
+    return request_from(Background, job.with_tables(options, "properties", "observations"))

@@ -1,4 +1,4 @@
-"""The options of the command line, made from the fields of requests, and what was typed as values of these fields."""
+"""The options of the command line, made from the fields of requests, and the readers of their values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.options import Option, options_of, request_from, split_list
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.exits import GIVEN, QUIET
+from sqlaudit.cli.exits import ARGUMENTS, QUIET
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 
 # Help pages whose options stand in sections, and commands that get objects instead of loose values.
@@ -28,28 +28,28 @@ WRITTEN = {
     *("--output", "--certificate", "--to", "--buckets-to", "--failing-classes-to", "--plot", "--pictures", "--schema"),
     *("--report", "--baseline", "--history", "--store-failures", "--save", "--each-to"),
 }
-"""The options that name what is written, in every command; all other paths are read."""
+"""Options that name files to write, in every command. All other paths are read."""
 _YAML = (".yml", ".yaml")
 
 
 class SectionedOption(click.Option):
-    """An option that knows the section of the help page it belongs to."""
+    """An option with the section of the help page that it belongs to."""
 
     def __init__(self, *declarations: Any, section: str = "Options", **attributes: Any) -> None:
         super().__init__(*declarations, **attributes)
         self.section = section
 
 
-def _be_quiet(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _be_quiet(context: click.Context, _: click.Parameter, quiet: bool) -> None:
+    if quiet:
         context.meta[QUIET] = True
 
 
 class Sectioned(click.Command):
-    """A command whose help page groups its options, and that writes no file which it was told to read."""
+    """A command whose help page groups its options, and that refuses to write a file which it reads."""
 
-    def __init__(self, *given: Any, **attributes: Any) -> None:
-        super().__init__(*given, **attributes)
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
         quiet = SectionedOption(
             ["-q", "--quiet"],
             section="Output",
@@ -61,15 +61,15 @@ class Sectioned(click.Command):
         self.params.append(quiet)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what was given, for a report that says how to repeat it."""
-        ctx.meta[GIVEN] = tuple(args)
+        """Keep the arguments for a report that shows how to repeat the command."""
+        ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it, when nothing that it writes is read.
+        """Run the command, unless it would write a file which it reads.
 
         Raises:
-            UsageError: something is.
+            UsageError: it would.
         """
         written = written_files(ctx)
         if written:
@@ -77,7 +77,7 @@ class Sectioned(click.Command):
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options by section, in the order of their definition."""
+        """Write the options by section, in the order of their definition."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
@@ -89,22 +89,22 @@ class Sectioned(click.Command):
 
 
 def written_files(ctx: click.Context) -> list[Path]:
-    """The files that a command was told to write."""
-    return [Path(value) for parameter, value in _values(ctx) if WRITTEN & {*parameter.opts}]
+    """Return the files that a command is to write."""
+    return [Path(value) for parameter, value in _path_values(ctx) if WRITTEN & {*parameter.opts}]
 
 
-def _values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path]]:
-    """The texts and paths that the command line gave, with the parameter."""
-    parameters = {one.name: one for one in ctx.command.params}
-    for name, given in ctx.params.items():
-        for value in given if isinstance(given, tuple | list) else (given,):
+def _path_values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path]]:
+    """Return the texts and paths of the command line, each with its parameter."""
+    parameters = {parameter.name: parameter for parameter in ctx.command.params}
+    for name, values in ctx.params.items():
+        for value in values if isinstance(values, tuple | list) else (values,):
             if isinstance(value, str | Path):
                 yield parameters[name], value
 
 
 def _named_files(ctx: click.Context) -> Iterator[Path]:
-    """The files that the other parameters name: tables, databases, inputs, and what YAML files name in their turn."""
-    for parameter, value in _values(ctx):
+    """Return the files that a command reads: tables, databases, inputs, and the files that YAML files name."""
+    for parameter, value in _path_values(ctx):
         if WRITTEN & {*parameter.opts} or not str(value):
             continue
         if isinstance(parameter, click.Argument):
@@ -114,26 +114,26 @@ def _named_files(ctx: click.Context) -> Iterator[Path]:
         elif is_file(value):
             yield from files_read(str(value), ())
         if Path(value).suffix.lower() in _YAML and is_file(value):
-            yield from _named_in(Path(value))
+            yield from _files_in_yaml(Path(value))
 
 
-def _named_in(file: Path) -> Iterator[Path]:
-    """The files that a YAML file names, beside it or from here."""
-    with suppress(SqlauditError):  # what is wrong with it is said when it is read
-        left = [load_nodes(file)]
-        while left:
-            node = left.pop()
+def _files_in_yaml(file: Path) -> Iterator[Path]:
+    """Return the files that a YAML file names, relative to its folder or to the current one."""
+    with suppress(SqlauditError):  # errors in the file are reported when the command reads it
+        pending = [load_nodes(file)]
+        while pending:
+            node = pending.pop()
             if node is None:
                 continue
             if isinstance(node.value, str):
                 yield from (path for path in (file.parent / node.value, Path(node.value)) if is_file(path))
             else:
-                for one in node.value or ():
-                    left += one if isinstance(one, tuple) else (one,)
+                for child in node.value or ():
+                    pending += child if isinstance(child, tuple) else (child,)
 
 
 def in_section(section: str) -> Callable[..., SectionedOption]:
-    """Makes the options of one section of the help page, as `click.option` does: `option = in_section("Limits")`."""
+    """Return a function that makes options of one section, as `click.option` does: `option = in_section("Limits")`."""
 
     def option(*declarations: str, **attributes: Any) -> SectionedOption:
         return SectionedOption(declarations, section=section, **attributes)
@@ -142,38 +142,48 @@ def in_section(section: str) -> Callable[..., SectionedOption]:
 
 
 class OptionGroup:
-    """Parameters of a command whose values reach it as what is made of them.
+    """Parameters of a command from whose values objects for the command are made.
 
     Args:
-        make: takes the values of exactly these parameters by name, returns what the command gets, by name.
+        make: takes the values of exactly these parameters by name, and returns the command's arguments by name.
     """
 
     def __init__(self, make: Callable[..., Mapping[str, Any]], *parameters: click.Parameter) -> None:
         self.make, self.parameters = make, parameters
 
-    def made(self, values: dict[str, Any]) -> Mapping[str, Any]:
-        """What the command gets; the values that it is made from are taken out."""
-        return self.make(**{str(one.name): values.pop(str(one.name)) for one in self.parameters if one.expose_value})
+    def extract(self, values: dict[str, Any]) -> Mapping[str, Any]:
+        """Take the values of the group out of `values`, and return the command's arguments made of them."""
+        return self.make(
+            **{
+                str(parameter.name): values.pop(str(parameter.name))
+                for parameter in self.parameters
+                if parameter.expose_value
+            }
+        )
 
 
-def handing(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> OptionGroup:
-    """A group from which the command gets one object, under this name."""
+def group_options(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> OptionGroup:
+    """Return a group of parameters from whose values one object is made, passed to the command by this name."""
     return OptionGroup(lambda **values: {name: make(**values)}, *parameters)
 
 
-def command_of(*given: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
-    """A command with these parameters and groups of parameters, in the order of its help page."""
+def command_of(*parts: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+    """Return a decorator for a command with these parameters and groups, in the order of its help page."""
 
     def decorate(run: Callable[..., int]) -> click.Command:
+        """Return the command, whose function gets the objects of the groups in place of their values."""
+
         @functools.wraps(run)
         def with_objects(**values: Any) -> int:
-            made: dict[str, Any] = {}
-            for one in given:
-                made |= one.made(values) if isinstance(one, OptionGroup) else {}
-            return run(**values, **made)
+            objects: dict[str, Any] = {}
+            for part in parts:
+                objects |= part.extract(values) if isinstance(part, OptionGroup) else {}
+            return run(**values, **objects)
 
-        every = [part for one in given for part in (one.parameters if isinstance(one, OptionGroup) else (one,))]
-        return click.command(cls=Sectioned, params=every)(with_objects)
+        parameters = [
+            parameter for part in parts for parameter in (part.parameters if isinstance(part, OptionGroup) else (part,))
+        ]
+        return click.command(cls=Sectioned, params=parameters)(with_objects)
 
     return decorate
 
@@ -183,7 +193,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE = re.compile(r"\d+(\.\d+)?\s*(B|[KMGT]i?B)", re.IGNORECASE | re.ASCII)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*([smh]?)", re.IGNORECASE | re.ASCII)
 _RANGE = re.compile(r"(?:(\d{1,6})\s*(?:\.\.|-)\s*)?(\d{1,6})", re.ASCII)
-_SAID = {
+_FOLDING_HELP = {
     "fold": "Treat values that differ only in case, blanks, width or invisible characters as one.",
     "exact": "Treat values as written.",
 }
@@ -191,12 +201,12 @@ PATH = click.Path(path_type=Path)
 
 
 def split_lists(texts: Iterable[str], option: str) -> tuple[str, ...]:
-    """The items of an option that may be given several times, each with a list."""
-    return tuple(item for text in texts for item in split_list(text, option))
+    """Return the parts of an option that may be given several times, each time with a list."""
+    return tuple(part for text in texts for part in split_list(text, option))
 
 
-def one_column(text: str, option: str) -> str:
-    """The one column that an option names.
+def parse_column(text: str, option: str) -> str:
+    """Return the one column that an option names.
 
     Raises:
         UsageError: there are several.
@@ -208,43 +218,43 @@ def one_column(text: str, option: str) -> str:
     return names[0]
 
 
-def weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
-    """What columns weigh, from `age=2,sex=1`.
+def parse_weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
+    """Return the weights of columns, from `age=2,sex=1`.
 
     Raises:
-        UsageError: no such text, or a column twice.
+        UsageError: the text has another form, or a column twice.
     """
-    found: dict[str, Fraction] = {}
-    for item in split_lists(texts, option):
-        name, equals, number = (part.strip() for part in item.rpartition("="))
-        if name in found:
+    weights: dict[str, Fraction] = {}
+    for text in split_lists(texts, option):
+        name, equals, number = (part.strip() for part in text.rpartition("="))
+        if name in weights:
             raise UsageError(f"{option} names {name!r} twice.")
         try:
-            found[name] = exact_share(number if equals and name else "")
+            weights[name] = exact_share(number if equals and name else "")
         except UsageError:
-            raise UsageError(f"{option} takes column=number, for example age=2, not {item!r}.") from None
-    return found
+            raise UsageError(f"{option} takes column=number, for example age=2, not {text!r}.") from None
+    return weights
 
 
-def file_texts(paths: Iterable[Path], option: str) -> tuple[str, ...]:
-    """What is in the files that an option names.
+def read_files(paths: Iterable[Path], option: str) -> tuple[str, ...]:
+    """Return the texts of the files that an option names.
 
     Raises:
-        UsageError: one cannot be read.
+        UsageError: a file cannot be read.
     """
-    found = []
+    texts = []
     for path in paths:
         try:
-            found.append(path.read_text(encoding="utf-8"))
+            texts.append(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise UsageError(f"{option} {str(path)!r} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
-    return tuple(found)
+    return tuple(texts)
 
 
-def name_of_view(text: str, option: str) -> str:
-    """The name of a view.
+def parse_view(text: str, option: str) -> str:
+    """Return the name of a view.
 
     Raises:
         UsageError: it is empty.
@@ -255,12 +265,12 @@ def name_of_view(text: str, option: str) -> str:
 
 
 def null_values(text: str | None) -> tuple[str, ...]:
-    """The texts that mean NULL, separated by commas; `""` is the empty text."""
-    return tuple(item.strip().replace('""', "") for item in text.split(",")) if text else ()
+    """Return the texts that mean NULL, separated by commas. `""` is the empty text."""
+    return tuple(part.strip().replace('""', "") for part in text.split(",")) if text else ()
 
 
 def whole_number(text: str) -> int:
-    """A whole number in ASCII digits.
+    """Read a whole number in ASCII digits.
 
     Raises:
         ValueError: it is none; `5_0` is none either.
@@ -271,10 +281,10 @@ def whole_number(text: str) -> int:
 
 
 class WholeNumber(click.types.IntParamType):
-    """A whole number of the command line."""
+    """A click type for whole numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number; where it is none, the command ends."""
+        """Return the number. If it is none, the command ends."""
         try:
             return value if isinstance(value, int) else whole_number(value)
         except ValueError:
@@ -282,37 +292,37 @@ class WholeNumber(click.types.IntParamType):
 
 
 class WholeRange(click.IntRange, WholeNumber):
-    """A whole number between bounds."""
+    """A click type for whole numbers between bounds."""
 
 
-class Read(click.types.StringParamType):
-    """What a function reads from the text of an option; where it raises a ValueError, the command ends."""
+class ParsedText(click.types.StringParamType):
+    """A click type that reads the text of an option by a function. If it raises a ValueError, the command ends."""
 
     def __init__(self, read: Callable[[str], Any]) -> None:
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """What was read."""
+        """Return the value that the function reads."""
         try:
             return self._read(value)
         except ValueError as error:
             self.fail(f"{value!r} is {error}", param, ctx)
 
 
-def duration(text: str) -> float:
-    """Seconds, from a number that may end in s, m or h.
+def parse_duration(text: str) -> float:
+    """Return seconds, from a number that may end in s, m or h.
 
     Raises:
         ValueError: it is no such time.
     """
-    found = _DURATION.fullmatch(text.strip())
-    if found is None or float(found[1]) <= 0:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or float(match[1]) <= 0:
         raise ValueError("not a time. Write 90, 90s, 15m or 2h.")
-    return float(found[1]) * _UNITS[found[2].lower()]
+    return float(match[1]) * _UNITS[match[2].lower()]
 
 
-def size(text: str) -> str:
-    """An amount of memory as DuckDB writes it.
+def parse_memory(text: str) -> str:
+    """Return an amount of memory as DuckDB writes it.
 
     Raises:
         ValueError: it is no such amount.
@@ -322,20 +332,20 @@ def size(text: str) -> str:
     return text.strip()
 
 
-def pieces(text: str) -> tuple[int, int]:
-    """The first and last number of pieces of knowledge.
+def parse_pieces(text: str) -> tuple[int, int]:
+    """Return the first and last number of pieces of knowledge, 0 and 12 for `12`.
 
     Raises:
         ValueError: it is no such range.
     """
-    found = _RANGE.fullmatch(text.strip())
-    if found is None:
+    match = _RANGE.fullmatch(text.strip())
+    if match is None:
         raise ValueError("not a range of numbers. Write 0..12 or 12.")
-    return int(found[1] or 0), int(found[2])
+    return int(match[1] or 0), int(match[2])
 
 
-def probability(text: str) -> Fraction:
-    """A probability above 0, exact.
+def parse_probability(text: str) -> Fraction:
+    """Return an exact probability above 0.
 
     Raises:
         ValueError: it is none.
@@ -349,8 +359,8 @@ def probability(text: str) -> Fraction:
     return number
 
 
-def number_or_worst(text: str) -> int | str:
-    """A number of pieces of knowledge, or `worst`.
+def parse_pieces_or_worst(text: str) -> int | str:
+    """Return a number of pieces of knowledge, or `worst`.
 
     Raises:
         ValueError: it is neither.
@@ -360,8 +370,8 @@ def number_or_worst(text: str) -> int | str:
     return text if text == "worst" else int(text)
 
 
-def count_or_all(text: str, every: int | None = None) -> int | None:
-    """A number of things, `every` for `all`.
+def parse_count_or_all(text: str, all_means: int | None = None) -> int | None:
+    """Return a number, and `all_means` for `all`.
 
     Raises:
         ValueError: it is neither.
@@ -369,133 +379,151 @@ def count_or_all(text: str, every: int | None = None) -> int | None:
     word = text.strip().lower()
     if word != "all" and not (word.isascii() and word.isdecimal()):
         raise ValueError("neither a number nor 'all'.")
-    return every if word == "all" else int(word)
+    return all_means if word == "all" else int(word)
 
 
-class Taken(NamedTuple):
-    """How the command line takes a kind of option.
+class ClickKind(NamedTuple):
+    """A kind of option as click reads it.
 
     Args:
-        attributes: what `click.Option` takes besides. read: the value of the field, from what click made of the option
-            and how that is called.
+        attributes: returns further attributes of the `click.Option`.
+        read: returns the value of the field, from click's value of the option and the option's flag.
     """
 
     attributes: Callable[[Option], dict[str, Any]] = lambda _: {}
     read: Callable[[Any, str], Any] = lambda value, _: value
 
 
-_KINDS: Mapping[str, Taken] = {
-    "switch": Taken(lambda _: {"default": None}),
-    "flag": Taken(lambda one: {"default": True, "show_default": bool(one.shown)} if one.default else {"is_flag": True}),
-    "whole": Taken(lambda _: {"type": WholeNumber()}),
-    "range": Taken(lambda one: {"type": WholeRange(one.least, one.most)}),
-    "most": Taken(lambda one: {"type": Read(functools.partial(count_or_all, every=one.every))}),
-    "choice": Taken(lambda one: {"type": click.Choice(one.kind.words)}),
-    "seconds": Taken(lambda _: {"type": Read(duration)}),
-    "memory": Taken(lambda _: {"type": Read(size)}),
-    "pieces": Taken(lambda _: {"type": Read(pieces)}),
-    "probability": Taken(lambda _: {"type": Read(probability)}),
-    "witness": Taken(lambda _: {"type": Read(number_or_worst)}),
-    "names": Taken(lambda _: {"multiple": True}, split_lists),
-    "weights": Taken(lambda _: {"multiple": True}, weights),
-    "ordered": Taken(read=lambda value, flag: split_list(value, flag) if value else ()),
-    "column": Taken(read=one_column),
-    "view": Taken(read=name_of_view),
-    "texts": Taken(read=lambda value, _: null_values(value)),
-    "queries": Taken(lambda _: {"type": PATH, "multiple": True}, file_texts),
-    "file": Taken(lambda _: {"type": PATH}),
-    "source": Taken(lambda _: {"type": PATH}),
+_KINDS: Mapping[str, ClickKind] = {
+    "switch": ClickKind(lambda _: {"default": None}),
+    "flag": ClickKind(
+        lambda option: {"default": True, "show_default": bool(option.shown)} if option.default else {"is_flag": True}
+    ),
+    "whole": ClickKind(lambda _: {"type": WholeNumber()}),
+    "range": ClickKind(lambda option: {"type": WholeRange(option.least, option.most)}),
+    "most": ClickKind(
+        lambda option: {"type": ParsedText(functools.partial(parse_count_or_all, all_means=option.every))}
+    ),
+    "choice": ClickKind(lambda option: {"type": click.Choice(option.kind.words)}),
+    "seconds": ClickKind(lambda _: {"type": ParsedText(parse_duration)}),
+    "memory": ClickKind(lambda _: {"type": ParsedText(parse_memory)}),
+    "pieces": ClickKind(lambda _: {"type": ParsedText(parse_pieces)}),
+    "probability": ClickKind(lambda _: {"type": ParsedText(parse_probability)}),
+    "witness": ClickKind(lambda _: {"type": ParsedText(parse_pieces_or_worst)}),
+    "names": ClickKind(lambda _: {"multiple": True}, split_lists),
+    "weights": ClickKind(lambda _: {"multiple": True}, parse_weights),
+    "ordered": ClickKind(read=lambda value, flag: split_list(value, flag) if value else ()),
+    "column": ClickKind(read=parse_column),
+    "view": ClickKind(read=parse_view),
+    "texts": ClickKind(read=lambda value, _: null_values(value)),
+    "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
+    "file": ClickKind(lambda _: {"type": PATH}),
+    "source": ClickKind(lambda _: {"type": PATH}),
 }
-"""By the name of a kind; others are texts."""
+"""By the name of a kind. Other kinds are texts."""
 
 
-def flags_of(one: Option) -> tuple[str, ...]:
-    """How the command line spells an option."""
-    if one.flags:
-        return one.flags
-    plain = one.name.replace("_", "-")
-    return (f"--{plain}/--no-{plain}",) if one.kind.name == "switch" or one.default is True else (f"--{plain}",)
+def flags_of(option: Option) -> tuple[str, ...]:
+    """Return the flags of an option on the command line."""
+    if option.flags:
+        return option.flags
+    plain = option.name.replace("_", "-")
+    return (f"--{plain}/--no-{plain}",) if option.kind.name == "switch" or option.default is True else (f"--{plain}",)
 
 
-def options_for(one: Option) -> tuple[SectionedOption, ...]:
-    """The options of the command line for a field: one, but for words that are flags of their own."""
-    if one.kind.name == "folding":
-        return _either(one)
-    more = _KINDS.get(one.kind.name, Taken()).attributes(one)
-    if one.shown and one.kind.name != "flag":
-        more |= {"default": one.shown, "show_default": True}
-    if one.alone:
-        more |= {"is_flag": False, "flag_value": one.alone}
-    if one.metavar:
-        more["metavar"] = one.metavar
-    return (in_section(one.section)(*flags_of(one), one.name, help=one.help, **more),)
+def options_for(option: Option) -> tuple[SectionedOption, ...]:
+    """Return the options of the command line for a field: one, or a flag for each word of a folding."""
+    if option.kind.name == "folding":
+        return _word_flags(option)
+    attributes = _KINDS.get(option.kind.name, ClickKind()).attributes(option)
+    if option.shown and option.kind.name != "flag":
+        attributes |= {"default": option.shown, "show_default": True}
+    if option.alone:
+        attributes |= {"is_flag": False, "flag_value": option.alone}
+    if option.metavar:
+        attributes["metavar"] = option.metavar
+    return (in_section(option.section)(*flags_of(option), option.name, help=option.help, **attributes),)
 
 
-def _either(one: Option) -> tuple[SectionedOption, ...]:
-    """A flag for each of some words, of which one may be given."""
+def _word_flags(option: Option) -> tuple[SectionedOption, ...]:
+    """Return a flag for each word of an option, of which one may be given."""
 
     def read(ctx: click.Context, param: click.Parameter, value: bool) -> str | None:
-        before, word = ctx.params.get(one.name), param.opts[0][2:].partition("-")[0]
+        before, word = ctx.params.get(option.name), param.opts[0][2:].partition("-")[0]
         if value and before not in (None, word):
-            raise click.UsageError(f"{' and '.join(flags_of(one))} contradict each other. Give one of them.", ctx)
-        found = ctx.params[one.name] = word if value else before
-        return found
+            raise click.UsageError(f"{' and '.join(flags_of(option))} contradict each other. Give one of them.", ctx)
+        chosen = ctx.params[option.name] = word if value else before
+        return chosen
 
-    def made(flag: str, first: bool) -> SectionedOption:
+    def flag_for(flag: str, first: bool) -> SectionedOption:
         word = flag[2:].partition("-")[0]
-        name = one.name if first else f"{one.name}_{word}"
-        return in_section(one.section)(flag, name, is_flag=True, callback=read, expose_value=first, help=_SAID[word])
+        name = option.name if first else f"{option.name}_{word}"
+        return in_section(option.section)(
+            flag, name, is_flag=True, callback=read, expose_value=first, help=_FOLDING_HELP[word]
+        )
 
-    return tuple(made(flag, first=not at) for at, flag in enumerate(flags_of(one)))
-
-
-def given_options(request: type[Any], name: str, last: Sequence[str] = (), **said: str) -> OptionGroup:
-    """The options of a request; the command gets `name`: what was given, for `request_from`.
-
-    Args:
-        request: has the options. name: of the command's parameter. last, said: as of `parameters_of`.
-    """
-    return handing(name, lambda **values: typed(request, values), *parameters_of(request, last, **said))
+    return tuple(flag_for(flag, first=not at) for at, flag in enumerate(flags_of(option)))
 
 
-def request_options(request: type[R], name: str, last: Sequence[str] = (), **said: str) -> OptionGroup:
-    """The same; the command gets that request."""
-    return handing(name, functools.partial(read_request, request), *parameters_of(request, last, **said))
-
-
-def parameters_of(request: type[Any], last: Sequence[str] = (), **said: str) -> tuple[SectionedOption, ...]:
-    """The options of a request, for a `OptionGroup`.
+def given_options(request: type[Any], name: str, last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
+    """Return a group of a request's options. The command gets the given ones as a mapping for `request_from`.
 
     Args:
-        request: has the options. last: those behind the others on the help page, in this order. said: help texts of
-            this command, where it has its own.
+        request: the class with the options.
+        name: the name of the command's parameter.
+        last, help_texts: see `parameters_of`.
     """
-    found = sorted(_offered(request), key=lambda one: last.index(one.name) + 1 if one.name in last else 0)
-    return tuple(made for one in found for made in options_for(replace(one, help=said.get(one.name, one.help))))
+    return group_options(
+        name, lambda **values: request_values(request, values), *parameters_of(request, last, **help_texts)
+    )
 
 
-def _offered(request: type[Any]) -> Iterator[Option]:
-    return (one for _, one in options_of(request) if not one.only_python)
+def request_options(request: type[R], name: str, last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
+    """Return a group of a request's options. The command gets the request, by the name of its parameter."""
+    return group_options(name, functools.partial(read_request, request), *parameters_of(request, last, **help_texts))
 
 
-def typed(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What click made of the options of a request, as `request_from` takes it; without those that were not given.
+def parameters_of(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> tuple[SectionedOption, ...]:
+    """Return the options of a request as parameters of an `OptionGroup`.
 
-    An option whose default the help page shows is always given: None is then one of its values, for instance `all`.
+    Args:
+        request: the class with the options.
+        last: options that stand behind the others on the help page, in this order.
+        help_texts: help texts of this command, by option, where they differ from the request's.
     """
-    found = {}
-    for one in _offered(request):
-        value = values[one.name]
-        if value is not None or one.shown:
-            flag = flags_of(one)[0].partition("/")[0]
-            found[one.name] = _KINDS.get(one.kind.name, Taken()).read(value, flag)
-    return found
+    options = sorted(
+        _command_line_options(request), key=lambda option: last.index(option.name) + 1 if option.name in last else 0
+    )
+    return tuple(
+        parameter
+        for option in options
+        for parameter in options_for(replace(option, help=help_texts.get(option.name, option.help)))
+    )
+
+
+def _command_line_options(request: type[Any]) -> Iterator[Option]:
+    """Return the options of a request that the command line has."""
+    return (option for _, option in options_of(request) if not option.only_python)
+
+
+def request_values(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given options of a request by field, from click's values, as `request_from` takes them.
+
+    An option whose default is on the help page always counts as given: None is then a value, for instance `all`.
+    """
+    values_by_field = {}
+    for option in _command_line_options(request):
+        value = values[option.name]
+        if value is not None or option.shown:
+            flag = flags_of(option)[0].partition("/")[0]
+            values_by_field[option.name] = _KINDS.get(option.kind.name, ClickKind()).read(value, flag)
+    return values_by_field
 
 
 def read_request(request: type[R], /, **values: Any) -> R:
-    """The request of what click made of its options.
+    """Return the request for click's values of its options.
 
     Raises:
-        UsageError: whatever the request refuses.
+        UsageError: the request refuses a value.
     """
-    return request_from(request, typed(request, values))
+    return request_from(request, request_values(request, values))

@@ -1,4 +1,4 @@
-"""The one way of a command: what was asked becomes a job, which is planned or done, reported, and ends in a code."""
+"""How every command runs: its options become a job, which is planned or run and reported, and ends in an exit code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Job:
-    """What commands are asked besides their own requests; of what a command does not take, nothing is said."""
+    """The options that commands share, besides their requests. Options that a command lacks have their defaults."""
 
     output: Output
     work: Work
@@ -40,22 +40,27 @@ class Job:
     target: Target = None  # type: ignore[assignment]  # commands without a TARGET name their targets
     roles: Roles = field(default_factory=Roles)
     sampling: Sampling = field(default_factory=Sampling)
-    asked: Demands = field(default_factory=Demands)
+    demands: Demands = field(default_factory=Demands)
 
-    def request(self, kind: type[T], given: Mapping[str, Any], **more: Any) -> T:
-        """A request with those of target, roles, requirements and inputs that it has.
+    def request(self, request_type: type[T], options: Mapping[str, Any], **further: Any) -> T:
+        """Return a request of this type, with target, roles, requirements and inputs if it has such fields.
+
+        Args:
+            options: the values of its options, by field.
+            further: values of further fields.
 
         Raises:
-            UsageError: whatever the request refuses.
+            UsageError: the request refuses a value.
         """
-        known = {"target": self.target, "roles": replace(self.roles, sampling=self.sampling), **vars(self.asked)}
-        own = {one.name: known[one.name] for one in fields(kind) if one.name in known}  # type: ignore[arg-type]
-        return request_from(kind, given, **own, **more)
+        common = {"target": self.target, "roles": replace(self.roles, sampling=self.sampling), **vars(self.demands)}
+        names = [request_field.name for request_field in fields(request_type)]  # type: ignore[arg-type]
+        shared = {name: common[name] for name in names if name in common}
+        return request_from(request_type, options, **shared, **further)
 
-    def beside(self, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-        """What was given, with the other tables that these options name: they are read as the target is."""
-        tables = {name: Target(relation=given[name], read=self.target.read) for name in names if name in given}
-        return {**given, **tables}
+    def with_tables(self, options: Mapping[str, Any], *names: str) -> dict[str, Any]:
+        """Return the options with a `Target` for each named option that is a table. It is read as the target is."""
+        tables = {name: Target(relation=options[name], read=self.target.read) for name in names if name in options}
+        return {**options, **tables}
 
     def run(
         self,
@@ -68,43 +73,50 @@ class Job:
         sql: Callable[[R], str] = lambda _: "",
         stopped: Callable[[R], bool] = lambda _: False,
         finish: Callable[[R], R] = lambda result: result,
-        told: Callable[[R], Shown] | None = None,
+        report_of: Callable[[R], Shown] | None = None,
         document: Callable[[R], Document] | None = None,
-        opening: bool = True,
+        open_target: bool = True,
     ) -> int:
-        """Do it over an open engine, or show what would be done; the exit code.
+        """Run the command on an open engine, or print its plan. Return the exit code.
 
         Args:
-            plan: the statements that would run; it gets the opened target, or the first of the targets. find: does it.
-            code: what follows from what was found, after the report.
-            targets: everything that is read; nothing = the target. reads: the tables that a plan names; nothing = the
-                target, or the targets. sql: stands after the report.
-            stopped: whether somebody stopped it. finish: what is done after the engine is closed, before the report.
-            told: what the report is of; nothing = what was found. document: reports that; nothing = as it says itself.
-            opening: whether a plan gets the opened target; else it opens that itself, under the name that it shows.
+            plan: returns the statements that would run, for the opened target, or the first of the targets.
+            find: runs the command.
+            code: returns the exit code of a result, after the report.
+            targets: everything that is read. Default: the target.
+            reads: the tables that a plan names. Default: the target, or the targets.
+            sql: returns the SELECT that is printed after the report, empty for none.
+            stopped: returns True if the user stopped the command.
+            finish: called after the engine is closed, before the report; returns the result to report.
+            report_of: returns what is reported of a result. Default: the result.
+            document: returns the report. Default: the result's own.
+            open_target: True if the plan gets the opened target. Otherwise it opens the target itself.
 
         Raises:
-            SqlauditError: what keeps it from being done.
+            SqlauditError: the command cannot be run.
         """
         from sqlaudit.cli.session import session
         from sqlaudit.reports.notebook import document_of
 
         def emit(result: R) -> None:
-            found: Any = result if told is None else told(result)
-            self.output.emit(lambda: (document or document_of)(found), found.to_dict, sql(result))
+            reported: Any = result if report_of is None else report_of(result)
+            self.output.emit(lambda: (document or document_of)(reported), reported.to_dict, sql(result))
 
         with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
             if self.work.dry_run or self.work.explain:
-                named = reads or ([self.target] if self.target else targets)
-                statements = None if opening else plan(engine, None)
-                opened = [(engine.open(one), one) for one in named]
-                names = dict.fromkeys(name for relation, one in opened for name in relation.tables or (one.name,))
+                planned_targets = reads or ([self.target] if self.target else targets)
+                statements = None if open_target else plan(engine, None)
+                relations = [(engine.open(target), target) for target in planned_targets]
+                names = dict.fromkeys(
+                    name for relation, target in relations for name in relation.tables or (target.name,)
+                )
                 if statements is None:
-                    statements = plan(engine, opened[0][0])
+                    statements = plan(engine, relations[0][0])
                 show_statements(engine, tuple(names), statements, self.work, self.output)
                 return ExitCode.OK
             result = find(engine)
-            if stopped(result):  # what is known is worth telling before the way out
+            if stopped(result):
+                # A search that ran for an hour has found something: report it before exiting
                 emit(result)
                 return ExitCode.INTERRUPTED
         result = finish(result)
@@ -113,40 +125,46 @@ class Job:
 
 
 def verdict(passed: bool, complete: bool = True) -> ExitCode:
-    """The exit code of what holds or does not, or is not known in the end."""
+    """Return the exit code of a requirement that is met, fails, or could not be decided (not complete)."""
     if not complete:
         return ExitCode.INCOMPLETE
     return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
 
 
-def telling(
-    engine: Engine, words: Callable[..., str], share: Callable[..., float | None] = lambda *_: None
+def progress_callback(
+    engine: Engine, describe: Callable[..., str], share: Callable[..., float | None] = lambda *_: None
 ) -> Callable[..., None]:
-    """Shows progress in these words of what is told, and the share that is done, where somebody sees it."""
+    """Return a function that shows progress if the engine has a progress bar.
 
-    def tell(*found: Any) -> None:
+    Args:
+        engine: has the progress bar.
+        describe: returns the text of the bar for the arguments of the callback.
+        share: returns the share that is done, 0 to 1, None if unknown.
+    """
+
+    def report(*counts: Any) -> None:
         if engine.progress is not None:
-            engine.progress(words(*found), share(*found))
+            engine.progress(describe(*counts), share(*counts))
 
-    return tell
-
-
-EVERY = (output_options, work_options, limit_options)
+    return report
 
 
-def declared(*groups: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
-    """A command with the options of these groups, and with those of every command behind them.
+COMMON_OPTIONS = (output_options, work_options, limit_options)
 
-    It gets a `Job`, and what groups make besides by name.
+
+def job_command(*groups: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+    """Return a decorator for a command with these options and the options that every command has.
+
+    The function gets a `Job`, and by name the other objects that the groups make.
     """
 
     def decorate(command: Callable[..., int]) -> click.Command:
         @functools.wraps(command)
         def with_job(**values: Any) -> int:
-            names = {one.name for one in fields(Job)} & values.keys()
+            names = {job_field.name for job_field in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        return command_of(*groups, *(one for one in EVERY if one not in groups))(with_job)
+        return command_of(*groups, *(part for part in COMMON_OPTIONS if part not in groups))(with_job)
 
     return decorate
 
@@ -160,18 +178,18 @@ _NOTE = "Nothing was measured. Statements that depend on what these find are not
 def show_statements(
     engine: Engine, tables: Sequence[str], statements: Sequence[Statement], work: Work, output: Output
 ) -> None:
-    """Print statements and the tables that they read; with `--explain` the database's plans.
+    """Print statements and the tables that they read, with `--explain` the database's plans.
 
-    Plans have no constants unless the command was told to show values.
+    Plans have no constants unless `--show-values` is given.
     """
-    shown = bool(click.get_current_context().params.get("show_values"))
-    plans = [engine.explain(statement, shown) for statement in statements] if work.explain else []
+    show_values = bool(click.get_current_context().params.get("show_values"))
+    plans = [engine.explain(statement, show_values) for statement in statements] if work.explain else []
     if output.format == "json":
-        listed = [{"name": statement.name, "sql": statement.sql} for statement in statements]
-        for entry, plan in zip(listed, plans, strict=False):
-            entry["plan"] = plan
-        data = {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": listed}
-        output.write(render_json(data))
+        records = [{"name": statement.name, "sql": statement.sql} for statement in statements]
+        for record, plan in zip(records, plans, strict=False):
+            record["plan"] = plan
+        document = {"schema": SCHEMA, "engine": engine.version(), "tables": list(tables), "statements": records}
+        output.write(render_json(document))
     elif output.format == "markdown":
         output.write(_markdown(tables, statements, plans))
     else:
@@ -179,7 +197,7 @@ def show_statements(
 
 
 def _script(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:
-    """A SQL script: the statements run as they stand, everything else is a comment."""
+    """Return a SQL script that runs as it stands: everything but the statements is a comment."""
     parts = [f"-- Reads: {', '.join(visible(table) for table in tables)}\n-- {_NOTE}\n"]
     for position, statement in enumerate(statements):
         parts.append(f"\n{_lines(statement.sql)};\n")
@@ -189,6 +207,7 @@ def _script(tables: Sequence[str], statements: Sequence[Statement], plans: Seque
 
 
 def _markdown(tables: Sequence[str], statements: Sequence[Statement], plans: Sequence[str]) -> str:
+    """Return the statements, and the plans if there are any, as Markdown with a heading each."""
     parts = [f"Reads: {', '.join(markdown(table) for table in tables)}", _NOTE]
     for position, statement in enumerate(statements):
         parts += [f"## {markdown(statement.name)}", f"~~~~~~sql\n{_lines(statement.sql)}\n~~~~~~"]

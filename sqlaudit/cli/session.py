@@ -1,4 +1,4 @@
-"""A connection as the command line uses it: statements shown, progress drawn, Ctrl-C obeyed, everything closed."""
+"""A connection for a command: it prints statements, draws progress, stops at Ctrl-C and is closed at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import is_quiet
 from sqlaudit.cli.options import Work
 from sqlaudit.cli.requests import written_files
-from sqlaudit.cli.signals import ENDING, Ended, Handler, LastResort, heard
+from sqlaudit.cli.signals import ENDING, Ended, Handler, LastResort, handled_signals
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.reports.document import in_encoding, listing, visible
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds of silence before a progress bar appears."""
 FORCED = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
-"""Variables by which rich takes for a terminal what is none."""
+"""Variables that make rich draw although stderr is no terminal."""
 NOT_CANCELLED = (
     "the database did not cancel the running statement, which may continue for a while. Nothing was changed."
 )
@@ -39,10 +39,12 @@ NOT_CANCELLED = (
 
 @contextlib.contextmanager
 def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: Target) -> Iterator[Engine]:
-    """An open engine for one command.
+    """Yield an open engine for one command.
 
     Args:
-        db: what `--db` said. limits: the budgets of the command. work: whether statements are shown.
+        db: the value of `--db`.
+        limits: the budgets of the command.
+        work: which SQL is printed.
         targets: everything that will be read.
 
     Raises:
@@ -52,11 +54,12 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
 
     context = click.get_current_context(silent=True)
     if context is not None and (written := written_files(context)):
-        refuse_overwriting(written, files_read(db, targets))  # now it is known what the environment or a profile says
-    with LastResort(limits.timeout) as last:
+        # Not earlier: only now the database of an environment variable or profile is known
+        refuse_overwriting(written, files_read(db, targets))
+    with LastResort(limits.timeout) as last_resort:
         with ProgressBar():  # a Spark takes seconds to start
-            opened = connect(db, limits, *targets)
-        with opened as engine, Interruptible(engine.cancel, engine.executed, last):
+            connection = connect(db, limits, *targets)
+        with connection as engine, Interruptible(engine.cancel, engine.executed, last_resort):
             if work.show_sql:
                 engine.tracer = show_statement
                 yield engine
@@ -66,28 +69,30 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
                 yield engine
 
 
-def statement_text(done: Executed) -> str:
-    """A statement that ran, headed by its step and time, with a semicolon and an end of line behind it."""
-    seconds = "" if done.seconds is None else f", {done.seconds:.3f} s"
-    return f"-- {done.name}{seconds}\n" + "\n".join(visible(line) for line in done.sql.rstrip().splitlines()) + ";\n"
+def statement_text(executed: Executed) -> str:
+    """Return a statement that ran, headed by its step and time, with a semicolon and an end of line behind it."""
+    seconds = "" if executed.seconds is None else f", {executed.seconds:.3f} s"
+    lines = (visible(line) for line in executed.sql.rstrip().splitlines())
+    return f"-- {executed.name}{seconds}\n" + "\n".join(lines) + ";\n"
 
 
-def show_statement(done: Executed) -> None:
-    """A statement that ran, on stderr, with an empty line after it."""
-    click.echo(in_encoding(statement_text(done), getattr(sys.stderr, "encoding", None)), err=True)
+def show_statement(executed: Executed) -> None:
+    """Print a statement that ran on stderr, with an empty line after it."""
+    click.echo(in_encoding(statement_text(executed), getattr(sys.stderr, "encoding", None)), err=True)
 
 
 class Interruptible:
-    """While it lasts, the first Ctrl-C cancels the running statement, and a second one ends the process at once.
+    """A block in which the first Ctrl-C cancels the running statement, and a second one ends the process at once.
 
     SIGTERM and SIGHUP do the same. A database that does not answer is not waited for without end.
 
     Args:
-        cancel: stops what is running; called from the signal handler. It raises when that failed.
-        executed: what has finished by then, told to the user. last: ends the process when nothing stops.
+        cancel: stops the running statement; called from the signal handler. It raises if that failed.
+        executed: the statements that finished by then, which the message lists.
+        last: ends the process when nothing stops.
 
     Raises:
-        Interrupted: on the way out, when there was a signal.
+        Interrupted: at the end of the block, after a signal.
     """
 
     def __init__(self, cancel: Callable[[], None], executed: list[Executed], last: LastResort | None = None) -> None:
@@ -99,7 +104,7 @@ class Interruptible:
 
     def __enter__(self) -> Interruptible:
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.signal(number, self._stop) for number in heard()}
+            self._previous = {number: signal.signal(number, self._stop) for number in handled_signals()}
         return self
 
     def __exit__(
@@ -109,9 +114,10 @@ class Interruptible:
             signal.signal(number, handler)
         self._own.__exit__()
         if self._stopped:
-            raise Interrupted(_what_was_finished(self._executed, self._failed)) from None
+            raise Interrupted(_interruption_sentence(self._executed, self._failed)) from None
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Cancel the running statement at the first signal, and end the process at the second."""
         if self._stopped:
             ENDING.leave()
         self._stopped, ENDING.signal = True, number
@@ -123,8 +129,9 @@ class Interruptible:
         raise Ended
 
 
-def _what_was_finished(executed: list[Executed], failed: bool) -> str:
-    steps = list(dict.fromkeys(done.name.replace("_", " ") for done in executed if done.sql))
+def _interruption_sentence(executed: list[Executed], failed: bool) -> str:
+    """Return the message of an interruption: whether the statement was cancelled, and the steps finished by then."""
+    steps = list(dict.fromkeys(statement.name.replace("_", " ") for statement in executed if statement.sql))
     finished = f"Finished by then: {listing(steps)}." if steps else "Nothing was finished by then."
     if failed:
         return f"{ENDING.word}; {NOT_CANCELLED} {finished}"
@@ -135,18 +142,18 @@ class ProgressBar:
     """A bar on stderr, only on a terminal and only when the work takes longer than `PATIENCE`."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or _at_terminal()
+        self._console = console or _terminal_console()
         at_terminal = self._console is not None and self._console.is_terminal and not self._console.is_dumb_terminal
-        self._wanted = at_terminal and not is_quiet()
+        self._enabled = at_terminal and not is_quiet()
         self._lock = threading.Lock()
-        self._step, self._share, self._known = "starting", 0.0, False
+        self._step, self._share, self._has_share = "starting", 0.0, False
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._timer = threading.Timer(PATIENCE, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> ProgressBar:
-        if self._wanted:
+        if self._enabled:
             from sqlaudit.base.threads import start_thread
 
             try:
@@ -159,19 +166,20 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
         with self._lock:
-            self._wanted = False
+            self._enabled = False
             if self._bar is not None:
                 self._bar.stop()
 
     def update(self, step: str, share: float | None) -> None:
-        """The step that runs now, and the share of it that is done (0 to 1, None when unknown)."""
+        """Show the running step, and the share of it that is done (0 to 1, None if unknown)."""
         with self._lock:
-            self._step, self._known, self._share = visible(step.replace("_", " ")), share is not None, share or 0.0
+            self._step, self._has_share, self._share = visible(step.replace("_", " ")), share is not None, share or 0.0
             self._draw()
 
     def _show(self) -> None:
+        """Draw the bar, unless the work ended before `PATIENCE`."""
         with self._lock:
-            if not self._wanted:
+            if not self._enabled:
                 return
             assert self._console is not None
             self._bar = _bar_on(self._console)
@@ -184,12 +192,12 @@ class ProgressBar:
 
     def _draw(self) -> None:
         if self._bar is not None and self._task is not None:
-            total = 1.0 if self._known else None
+            total = 1.0 if self._has_share else None
             self._bar.update(self._task, description=self._step, total=total, completed=self._share)
 
 
-def _at_terminal() -> Console | None:
-    """Where a bar could be drawn; None where nobody would see it, and nothing that draws is imported."""
+def _terminal_console() -> Console | None:
+    """Return a console to draw on, None if nobody would see it. Then nothing that draws is imported."""
     if not (sys.stderr is not None and sys.stderr.isatty()) and not any(os.environ.get(name) for name in FORCED):
         return None
     from rich.console import Console
@@ -198,12 +206,12 @@ def _at_terminal() -> Console | None:
 
 
 def _bar_on(console: Console) -> Progress:
-    """A bar that leaves nothing behind; what draws is imported when one is drawn."""
+    """Return a bar that leaves nothing behind. rich is imported only when one is drawn."""
     from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.text import Text
 
     class TimeLeft(TimeRemainingColumn):
-        """The remaining time; nothing where it is unknown, or the bar is full while the step still runs."""
+        """A column with the remaining time, empty if it is unknown or the step still runs when the bar is full."""
 
         def render(self, task: Task) -> Text:
             unknown = task.time_remaining is None or task.percentage > 99

@@ -1,4 +1,4 @@
-"""Signals, each of which ends a command in the same way, and what ends one whose database does not answer."""
+"""Signals that end a command, and a last resort for a command whose database does not answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import NoReturn, TypeAlias
 
 from sqlaudit.base.errors import ExitCode
 
-# SIGINT, SIGTERM and SIGHUP: each ends a command in the same way, and its exit code says which one it was.
+# SIGINT, SIGTERM and SIGHUP end a command in the same way. The exit code says which one it was.
 #
-# Imports nothing large: it is at work before anything else is loaded.
+# This module imports nothing large: it must handle signals before anything else is loaded.
 
 Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int | None"
 
@@ -32,10 +32,10 @@ class Ended(KeyboardInterrupt):
 
 
 class EndingSignal:
-    """Which signal ends this process, and how.
+    """The signal that ends this process, if one came, and how it does so.
 
     Before and after a command there is nothing to clean up, so that a signal ends the process at once. While one runs,
-    a signal raises `Ended` in the main thread, which everything on the way out knows as Ctrl-C.
+    a signal raises `Ended` in the main thread, which is handled as Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -44,22 +44,22 @@ class EndingSignal:
 
     @property
     def word(self) -> str:
-        """What happened, in few words: stopped by Ctrl-C, terminated or hung up."""
+        """Return what happened in a few words: stopped by Ctrl-C, terminated or hung up."""
         return _WORDS.get(signal.Signals(self.signal).name, STOPPED) if self.signal else STOPPED
 
     @property
     def leaves(self) -> bool:
-        """Whether a signal came that a console leaves for; Ctrl-C is none."""
+        """Return True if a signal came that ends a console. Ctrl-C does not."""
         return self.signal not in (0, signal.SIGINT)
 
     def take(self) -> None:
-        """Hear the signals of this process from now on, but for those that it was started to ignore (`nohup`)."""
-        for number in heard():
+        """Handle the signals of this process, except those that it was started to ignore (`nohup`)."""
+        for number in handled_signals():
             signal.signal(number, self._heard)
 
     @contextmanager
     def raising(self) -> Iterator[None]:
-        """While it lasts, a signal raises."""
+        """Let signals raise `Ended` inside the block."""
         self.signal = 0
         self._raises = True
         try:
@@ -68,15 +68,15 @@ class EndingSignal:
             self._raises = False
 
     def forgive(self) -> None:
-        """The signal was Ctrl-C at a prompt, which ends nothing; the next one is the first again."""
+        """Forget a Ctrl-C at a prompt, which ends nothing. The next signal counts as the first again."""
         self.signal = 0
 
     def code(self, code: int) -> int:
-        """An exit code, where `interrupted` becomes that of the signal: 143 for SIGTERM, 129 for SIGHUP."""
+        """Return an exit code, with `interrupted` replaced by that of the signal: 143 for SIGTERM, 129 for SIGHUP."""
         return 128 + self.signal if code == INTERRUPTED and self.signal else code
 
     def leave(self, sentence: str = "", code: int = INTERRUPTED) -> NoReturn:
-        """End the process at once: what it had begun to write is removed, and nothing else happens."""
+        """Remove unfinished files and end the process at once, without any other cleanup."""
         leftovers = sys.modules.get("sqlaudit.base.files")
         if leftovers is not None:
             leftovers.discard_unfinished()
@@ -96,27 +96,27 @@ class EndingSignal:
         raise Ended
 
 
-def heard() -> list[int]:
-    """The signals that end a command here; one that is ignored, as under nohup, is left alone."""
+def handled_signals() -> list[int]:
+    """Return the signals that end a command. One that is ignored, as under nohup, is not among them."""
     return [number for number in NUMBERS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 ENDING = EndingSignal()
 
 
-# What ends a command whose database does not answer any more: a limit of this process, not of the server.
+# A limit of this process, not of the server, for a database that no longer answers.
 #
-# A statement's time is first limited by the engine. But a request that is lost on the way, or a driver that waits
-# without end, would hold the process for ever; then it ends without waiting.
+# The engine limits the time of a statement first. But a request that got lost, or a driver that waits without end,
+# would hold the process for ever.
 
 GRACE = 5.0
 """Seconds beyond --timeout that an engine has to end in good order."""
 PATIENCE = 10.0
-"""Seconds after Ctrl-C that what runs has to stop."""
+"""Seconds after Ctrl-C in which the running statement has to stop."""
 
 
 class LastResort:
-    """While it lasts, the process ends some seconds after a time limit, or after a signal, whatever it waits for.
+    """A block in which the process ends some seconds after a time limit or a signal, whatever it waits for.
 
     Args:
         timeout: the time limit in seconds, None = none.
@@ -140,7 +140,7 @@ class LastResort:
             timer.cancel()
 
     def signalled(self) -> None:
-        """A signal asked what runs to stop."""
+        """Start the time in which the running statement has to stop after a signal."""
         sentence = (
             f"{ENDING.word}; the running statement did not stop within {PATIENCE:g} s and may continue in the database "
             "for a while. Nothing was changed."
@@ -148,6 +148,7 @@ class LastResort:
         self._after(PATIENCE, sentence, ExitCode.INTERRUPTED)
 
     def _after(self, seconds: float, sentence: str, code: ExitCode) -> None:
+        """End the process with this sentence and code after some seconds, unless the block ends before."""
         timer = threading.Timer(seconds, partial(ENDING.leave, sentence, code))
         timer.daemon = True
         from sqlaudit.base.threads import start_thread

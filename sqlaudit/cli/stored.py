@@ -1,4 +1,4 @@
-"""`sqlaudit report`, `verify`: what was written before, laid out or run again."""
+"""`sqlaudit report`, `verify`: lay out a stored result, or run a stored certificate again."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from sqlaudit.reports.stored import from_json
 
 # `sqlaudit report`: a stored result laid out again, without the table it came from.
 
-_out = in_section("Output")
+_output_option = in_section("Output")
 
 
 @command_of(
     click.Argument(["result"], type=PATH),
-    _out("--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output."),
-    _out("-o", "--output", "file", type=PATH, metavar="FILE", help="Default: RESULT with the ending .html."),
-    _out("--pictures", type=PATH, metavar="DIR", help="Also write each picture into DIR, as SVG."),
+    _output_option(
+        "--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output."
+    ),
+    _output_option("-o", "--output", "file", type=PATH, metavar="FILE", help="Default: RESULT with the ending .html."),
+    _output_option("--pictures", type=PATH, metavar="DIR", help="Also write each picture into DIR, as SVG."),
     cover_options,
 )
 def report(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, cover: About) -> int:
@@ -42,7 +44,7 @@ def report(result: Path, chosen: str | None, file: Path | None, pictures: Path |
     sqlaudit report result.json
     sqlaudit report result.json --pictures figures
     """
-    document = stored(result)
+    document = read_document(result)
     if chosen in (None, "html") and file is None:
         file = result.with_suffix(".html")
     refuse_overwriting([file], [result])
@@ -57,8 +59,8 @@ def report(result: Path, chosen: str | None, file: Path | None, pictures: Path |
     return ExitCode.OK
 
 
-def _write_pictures(document: Document, folder: Path, kept: Sequence[Path]) -> None:
-    """Every picture of the report as a file, numbered in the order of the page: 01-curves.svg, 02-sizes.svg.
+def _write_pictures(document: Document, folder: Path, read_files: Sequence[Path]) -> None:
+    """Write each picture of the report to a file, numbered in the order of the page: 01-curves.svg, 02-sizes.svg.
 
     Raises:
         UsageError: the folder cannot be made or written to.
@@ -71,55 +73,55 @@ def _write_pictures(document: Document, folder: Path, kept: Sequence[Path]) -> N
     drawings = [block for block in blocks if isinstance(block, Picture)]
     for number, picture in enumerate(drawings, 1):
         file = folder / f"{number:02}-{picture.kind}.svg"
-        refuse_overwriting([file], kept)
+        refuse_overwriting([file], read_files)
         write_pictures(file, [picture])
         tell(f"wrote {str(file)!r}")
     if not drawings:
         say(f"The report has no pictures: nothing was written to {str(folder)!r}.")
 
 
-def stored(path: Path) -> Document:
-    """The document in a file of JSON.
+def read_document(path: Path) -> Document:
+    """Return the document in a JSON file.
 
     Raises:
         InputError: the file cannot be read, or is not the result of a command.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
-    if not isinstance(data, dict) or "report" not in data:
+    if not isinstance(content, dict) or "report" not in content:
         raise InputError(f"{path}: holds no report. Make it with --format json --output {path.name}.")
-    return from_json(data["report"])
+    return from_json(content["report"])
 
 
 # `sqlaudit verify`: a certificate run again.
 
-_what, _trust, _show = (in_section(name) for name in ("Input", "Trust", "SQL"))
+_input_option, _trust_option, _sql_option = (in_section(name) for name in ("Input", "Trust", "SQL"))
 
 
 @command_of(
     click.Argument(["certificate"], type=PATH),
     click.Argument(["target"], default=""),
-    _what(
+    _input_option(
         "--db", metavar="DATABASE", help="Database of the table: a DuckDB or SQLite file, a PostgreSQL URL, or Spark."
     ),
-    _what("--where", default="", metavar="CONDITION", help="Condition of the audit, if any."),
-    _what("--query", default="", metavar="SQL", help="SELECT of the audit, if any."),
-    _what("--inputs", type=PATH, metavar="FILE", help="Further inputs of the audit, if any."),
-    _trust("--key", type=PATH, metavar="FILE", help="Public Ed25519 key (PEM) of the required signature."),
-    _trust(
+    _input_option("--where", default="", metavar="CONDITION", help="Condition of the audit, if any."),
+    _input_option("--query", default="", metavar="SQL", help="SELECT of the audit, if any."),
+    _input_option("--inputs", type=PATH, metavar="FILE", help="Further inputs of the audit, if any."),
+    _trust_option("--key", type=PATH, metavar="FILE", help="Public Ed25519 key (PEM) of the required signature."),
+    _trust_option(
         "--trust-expressions",
         is_flag=True,
         help="Allow any SQL expression in the certificate's roles. Read them first.",
     ),
-    _show("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
+    _sql_option("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
     output_options,
     limit_options,
 )
-def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **given: Any) -> int:
+def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **options: Any) -> int:
     """Repeat the audit of a certificate and report differences.
 
     TARGET is the table or file, if its name has changed. SQL is recomputed from the certificate's
@@ -139,13 +141,13 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     from sqlaudit.cli.session import session
     from sqlaudit.reports.notebook import document_of
 
-    found = read_certificate(certificate)
-    key = read_public_key(given["key"]) if given["key"] is not None else None
-    texts = (given["target"], given["where"], given["query"])
-    request = request_from_certificate(found["asked"], *texts, inputs_from(given["inputs"]))
-    if found["asked"]["database"] and db is None:
+    content = read_certificate(certificate)
+    key = read_public_key(options["key"]) if options["key"] is not None else None
+    texts = (options["target"], options["where"], options["query"])
+    request = request_from_certificate(content["asked"], *texts, inputs_from(options["inputs"]))
+    if content["asked"]["database"] and db is None:
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
-    verification = Verification(certificate, found, request, key, given["trust_expressions"])
+    verification = Verification(certificate, content, request, key, options["trust_expressions"])
     others = further_targets(request.inputs, request.target)
     with session(db, limits, Work(show_sql=show_sql), request.target, *others) as engine:
         result = verification.run(engine)

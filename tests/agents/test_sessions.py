@@ -16,8 +16,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from sqlaudit.base.spec import Limits
-from sqlaudit.cli.agents.server import Desk, made_server
-from sqlaudit.cli.agents.tools import Offered, files_of
+from sqlaudit.cli.agents.server import Desk, make_server
+from sqlaudit.cli.agents.tools import OfferedTables, files_of
 from tests.cli.runner import patients
 
 pytestmark = pytest.mark.filterwarnings("default")  # warnings of the SDK are not ours
@@ -59,10 +59,10 @@ def test_a_session_over_stdio(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_both_generations_of_the_protocol(mode: str, tmp_path: Path) -> None:
-    desk = Desk(Offered(files_of([str(tmp_path / patients(tmp_path).name)]), limits=Limits(timeout=50.0)))
+    desk = Desk(OfferedTables(files_of([str(tmp_path / patients(tmp_path).name)]), limits=Limits(timeout=50.0)))
 
     async def session() -> Any:
-        async with Client(made_server(desk), mode=mode) as client:
+        async with Client(make_server(desk), mode=mode) as client:
             (table,) = (await client.list_tools()).tools[0].input_schema["properties"]["table"]["enum"]
             return await client.call_tool("columns", {"table": table, "k": 2})
 
@@ -72,10 +72,10 @@ def test_both_generations_of_the_protocol(mode: str, tmp_path: Path) -> None:
 
 def test_a_cancelled_call_leaves_no_process(tmp_path: Path) -> None:
     file = patients(tmp_path)
-    desk = Desk(Offered(files_of([str(file)]), limits=Limits(timeout=50.0)))
+    desk = Desk(OfferedTables(files_of([str(file)]), limits=Limits(timeout=50.0)))
 
     async def session() -> int:
-        async with Client(made_server(desk)) as client:
+        async with Client(make_server(desk)) as client:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(client.call_tool("profile", {"table": str(file)}), 0.2)
             answer = await client.call_tool("profile", {"table": str(file)})

@@ -13,15 +13,15 @@ from sqlaudit.base.nodes import exact_number as number_of_inputs
 from sqlaudit.base.numbers import Share, exact_number, exact_share
 from sqlaudit.base.relation import Kind
 from sqlaudit.cli.requests import (
-    Read,
+    ParsedText,
     WholeNumber,
     WholeRange,
-    count_or_all,
-    duration,
-    number_or_worst,
-    pieces,
-    probability,
-    size,
+    parse_count_or_all,
+    parse_duration,
+    parse_memory,
+    parse_pieces,
+    parse_pieces_or_worst,
+    parse_probability,
     whole_number,
 )
 from sqlaudit.gates.nodes import number, share, threshold, up_to, whole
@@ -92,9 +92,16 @@ def test_a_number_is_in_ascii_digits_wherever_it_is_written(written: str) -> Non
     for option in (whole_number, WholeNumber().convert, WholeRange(1, 100).convert):
         with pytest.raises((ValueError, click.UsageError)):
             option(written, None, None) if option is not whole_number else option(written)
-    for read in (duration, size, pieces, probability, number_or_worst, count_or_all):
+    for read in (
+        parse_duration,
+        parse_memory,
+        parse_pieces,
+        parse_probability,
+        parse_pieces_or_worst,
+        parse_count_or_all,
+    ):
         with pytest.raises(click.BadParameter):
-            Read(read).convert(written + "GB" * (read is size), None, None)
+            ParsedText(read).convert(written + "GB" * (read is parse_memory), None, None)
 
 
 def test_truth_is_no_number() -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from sqlaudit.cli.output import repeated
+from sqlaudit.cli.output import command_line
 from tests.cli.runner import patients, run
 
 COVER = ("--title", "Yearly check", "--owner", "Jo Doe", "--sign-off", "DPO", "--sign-off", "Head of data")
@@ -41,12 +41,12 @@ def test_a_page_says_how_to_ask_again_and_who_signs(tmp_path: Path) -> None:
 def test_a_repeated_command_has_no_value_that_may_be_secret() -> None:
     database = "postgresql://u:secret@h/d"
     given = [database, "-q", f"--db={database}", "--query", "SELECT 'Anna'", "--qi", "a b", "-o", "x.html"]
-    said = repeated("sqlaudit audit", [*given, "--title=Anna"], ["-q", "--quiet"])
+    said = command_line("sqlaudit audit", [*given, "--title=Anna"], ["-q", "--quiet"])
     assert said == "sqlaudit audit … -q --db … --query … --qi 'a b'"
 
 
 def test_an_option_that_stands_alone_takes_no_word_of_the_next() -> None:
     given = ["t", "--witness", "--format", "html", "--witness", "3", "--witness"]
-    assert repeated("sqlaudit disclosure", given, [], ["--witness"]) == (
+    assert command_line("sqlaudit disclosure", given, [], ["--witness"]) == (
         "sqlaudit disclosure t --witness --witness 3 --witness"
     )

@@ -19,7 +19,7 @@ from rich.console import Console
 from sqlaudit.base.files import remove_files, remove_leftovers, temporary_beside
 from sqlaudit.cli import signals
 from sqlaudit.cli.session import ProgressBar
-from sqlaudit.cli.signals import ENDING, LastResort, heard
+from sqlaudit.cli.signals import ENDING, LastResort, handled_signals
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")
 MANY = "SELECT range AS a, 'secret' AS s FROM range(3000000)"
@@ -164,8 +164,8 @@ def codes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 def test_signals_that_are_ignored_stay_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        assert signal.SIGHUP not in heard()
-        assert signal.SIGTERM in heard()
+        assert signal.SIGHUP not in handled_signals()
+        assert signal.SIGTERM in handled_signals()
     finally:
         signal.signal(signal.SIGHUP, before)
 

@@ -12,7 +12,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.cli.policies import FORMATS, rendered
+from sqlaudit.cli.policies import FORMATS, render_run
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.gates.databases import PATIENTS, SECRET
@@ -151,7 +151,7 @@ def test_a_project_is_tested(tmp_path: Path) -> None:
     assert (first.owner, first.tags, first.description) == ("office", ("monthly",), "What is published")
     assert first.place.file == str(tmp_path / "models" / "schema.yml")
     assert SECRET not in json.dumps(result.to_dict())
-    lines = rendered(result, "text", width=400)
+    lines = render_run(result, "text", width=400)
     assert f"release: l=2 for disease ({first.place.file}, line 13) warns: Distinct l-diversity is 1;" in lines
 
 
@@ -406,5 +406,5 @@ def test_every_report_names_the_relation_that_was_tested(target: str, tmp_path: 
     result = sqlaudit.gate(dbt_project=two_targets(tmp_path, built("people", schema=target)), dbt_target=target)
     assert result.passed is (target == "prod")
     for chosen in FORMATS:
-        assert f"clinic.{target}.people" in rendered(result, chosen) or chosen == "openlineage", chosen
-    assert f'"{target}"."people"' in json.loads(rendered(result, "openlineage"))["inputs"][0]["name"]
+        assert f"clinic.{target}.people" in render_run(result, chosen) or chosen == "openlineage", chosen
+    assert f'"{target}"."people"' in json.loads(render_run(result, "openlineage"))["inputs"][0]["name"]

@@ -22,7 +22,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.remedies.cloak.messages import messages_statement, open_messages
 from sqlaudit.remedies.cloak.request import CloakRequest, Divide, Places, Tolerances
 from sqlaudit.remedies.cloak.result import MessageOutcome
-from sqlaudit.remedies.cloak.run import levels_tried
+from sqlaudit.remedies.cloak.run import count_useful_levels
 from tests.audit_values import long_query
 from tests.remedies import oracle_cloak as oracle
 from tests.strategies import fewer, run
@@ -78,7 +78,7 @@ def request_of(
 def boxes_on(engine: Engine, request: CloakRequest, numbered: str = "id") -> dict[int, tuple[int, int | None, Any]]:
     """(outcome, level, box) of each message by its number, as the engine finds them."""
     messages = open_messages(engine, request)
-    tried = levels_tried(messages)
+    tried = count_useful_levels(messages)
     place = 10 + messages.columns.index(numbered)
     found = {}
     for row in engine.run(messages_statement(messages, tried=tried)):
@@ -267,7 +267,7 @@ def test_levels_without_enough_users_are_not_looked_at(engine: Engine) -> None:
     ]
     for k, expected in [(2, 3), (3, 1), (4, 1), (1, 5)]:
         messages = open_messages(engine, request_of(rows, k=k))
-        assert levels_tried(messages) == expected
+        assert count_useful_levels(messages) == expected
         found = [sorted(engine.run(messages_statement(messages, tried=tried)), key=repr) for tried in (None, expected)]
         assert found[0] == found[1]
     assert found[0][0][2] == 4  # alone, and so at the finest level

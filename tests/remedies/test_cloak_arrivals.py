@@ -127,7 +127,7 @@ def test_what_takes_all_messages_at_once_is_refused(more: dict[str, Any], senten
 
 
 def test_a_broker_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cloaking, "holding", lambda *asked: Holding(1, 60, 1, 1, 60))
+    monkeypatch.setattr(cloaking, "count_box_users", lambda *asked: Holding(1, 60, 1, 1, 60))
     with pytest.raises(EngineError, match="The audit contradicts the cloaking, and nothing was published"):
         sqlaudit.cloak(query=values_query(sent(), COLUMNS), **GIVEN, delay="12s", to=tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

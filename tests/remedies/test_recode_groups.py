@@ -19,13 +19,13 @@ from sqlaudit.remedies.recode.classes import (
     ColumnTree,
     Flags,
     common_of,
-    rises,
+    level_distances,
+    scale_heights,
     sorted_groups,
     tree_of,
     unique_classes,
-    whole_heights,
 )
-from sqlaudit.remedies.recode.kaca import Axis, Merged, merge_classes, split_classes
+from sqlaudit.remedies.recode.kaca import Axis, Grouping, merge_classes, split_classes
 from sqlaudit.remedies.recode.request import Order
 from sqlaudit.remedies.rewriting import Integers
 from tests.remedies import oracle_recode
@@ -101,7 +101,7 @@ class Numbered:
 def numbered(table: Table, beta: int) -> Numbered:
     names = list(table.hierarchies)
     values = {name: _values(table.rows, name) for name in names}
-    heights = whole_heights([len(table.hierarchies[name]) for name in names], Fraction(beta), len(table.rows))
+    heights = scale_heights([len(table.hierarchies[name]) for name in names], Fraction(beta), len(table.rows))
     trees = [_tree(values[name], table.hierarchies[name], height) for name, height in zip(names, heights, strict=True)]
     keys = [tuple(values[name].index(row[name]) for name in names) for row in table.rows]
     listed = sorted(set(keys))
@@ -128,7 +128,7 @@ def _values(rows: Sequence[Row], name: str) -> list[Any]:
 def _tree(values: list[Any], hierarchy: Hierarchy, heights: Integers) -> ColumnTree:
     labels = [list(range(len(values)))]
     labels += [[list(level.values()).index(level[value]) for value in values] for level in hierarchy]
-    return tree_of(np.array(labels), heights, kept=not hierarchy)
+    return tree_of(np.array(labels), heights, is_fixed=not hierarchy)
 
 
 def partition(groups: Sequence[Any]) -> list[int]:
@@ -136,7 +136,7 @@ def partition(groups: Sequence[Any]) -> list[int]:
     return [list(dict.fromkeys(groups)).index(group) for group in groups]
 
 
-def levels_of(found: Numbered, merged: Merged) -> list[tuple[int, ...]]:
+def levels_of(found: Numbered, merged: Grouping) -> list[tuple[int, ...]]:
     nodes = common_nodes(found.classes, merged.groups)[merged.groups[found.of_row]]
     return [tuple(int(tree.level[node]) for tree, node in zip(found.classes.trees, row, strict=True)) for row in nodes]
 
@@ -146,12 +146,12 @@ def levels_of(found: Numbered, merged: Merged) -> list[tuple[int, ...]]:
 @given(tables(), st.integers(1, 5), st.sampled_from(Order), st.integers(0, 3), st.sampled_from([0, 1, 2]))
 def test_kaca_merges_as_over_rows(blocks: bool, table: Table, k: int, order: Order, seed: int, beta: int) -> None:
     found = numbered(table, beta)
-    before = kaca._SMALL, kaca._FEW
-    kaca._SMALL, kaca._FEW = (1, 2) if blocks else before
+    before = kaca._SINGLE_BLOCK, kaca._REBUILD_MOVES
+    kaca._SINGLE_BLOCK, kaca._REBUILD_MOVES = (1, 2) if blocks else before
     try:
         merged = merge_classes(found.classes, (AtLeast(k),), order, seed)
     finally:
-        kaca._SMALL, kaca._FEW = before
+        kaca._SINGLE_BLOCK, kaca._REBUILD_MOVES = before
     wanted = oracle_recode.kaca(
         table.rows,
         table.hierarchies,
@@ -187,15 +187,15 @@ def test_mondrian_splits_as_over_rows(table: Table, k: int) -> None:
 
 def test_weights_are_those_of_the_source() -> None:
     """A birth date in six levels, a day to its decade: 3/5 with even weights, 0.3431 with beta 1."""
-    assert rises(5, Fraction(0))[3] == Fraction(3, 5)
-    exact = rises(5, Fraction(1))[3]
+    assert level_distances(5, Fraction(0))[3] == Fraction(3, 5)
+    exact = level_distances(5, Fraction(1))[3]
     assert exact == Fraction(47, 137)
     assert round(float(exact), 4) == 0.3431
-    even, odd = whole_heights([5, 3], Fraction(0), 100)
+    even, odd = scale_heights([5, 3], Fraction(0), 100)
     assert (even.tolist(), odd.tolist()) == ([0, 3, 6, 9, 12, 15], [0, 5, 10, 15])
-    (rough,) = whole_heights([5], Fraction(1, 2), 100)
+    (rough,) = scale_heights([5], Fraction(1, 2), 100)
     assert [round(height / rough[-1], 9) for height in rough.tolist()] == [
-        round(float(r), 9) for r in rises(5, Fraction(1, 2))
+        round(float(r), 9) for r in level_distances(5, Fraction(1, 2))
     ]
 
 
@@ -203,9 +203,9 @@ def test_a_wide_column_is_compared_without_a_table_of_all_pairs() -> None:
     """A column of more nodes than are tabulated: 3,000 values in pairs, tens and all."""
     values = np.arange(3000)
     labels = np.vstack([values, values // 2, values // 10, np.zeros_like(values)])
-    tree = tree_of(labels, whole_heights([3], Fraction(0), 3000)[0])
+    tree = tree_of(labels, scale_heights([3], Fraction(0), 3000)[0])
     assert len(tree.level) == 3000 + 1500 + 300 + 1
-    assert tree.meeting(0, np.array([0, 1, 2, 9, 10, 2999])).tolist() == [0, 1, 2, 2, 3, 3]
+    assert tree.rise_to_meet(0, np.array([0, 1, 2, 9, 10, 2999])).tolist() == [0, 1, 2, 2, 3, 3]
     classes = Classes((tree,), values[:, None], np.ones(3000, dtype=np.int64), np.zeros((3000, 0), dtype=np.int64))
     merged = merge_classes(classes, (AtLeast(2),))
     assert (merged.merges, int(merged.groups.max()) + 1) == (1500, 1500)

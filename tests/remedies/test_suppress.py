@@ -14,9 +14,9 @@ from sqlaudit.base import solver
 from sqlaudit.base.errors import EngineError, MissingDriver
 from sqlaudit.papers.tables import clique_rows, hard_rows
 from sqlaudit.remedies.suppress import exact as programs
-from sqlaudit.remedies.suppress.exact import base_cost, decide, group_program, pattern_program
-from sqlaudit.remedies.suppress.fast import choices, fast, guaranteed, improved
-from sqlaudit.remedies.suppress.problem import Problem, candidates, reduced, solution_of
+from sqlaudit.remedies.suppress.exact import decide, group_program, lower_bound, pattern_program
+from sqlaudit.remedies.suppress.fast import column_choices, ensure_guarantee, improve, solve_fast
+from sqlaudit.remedies.suppress.problem import Problem, find_candidates, make_solution, merge_equal_columns
 from sqlaudit.remedies.suppress.request import How
 from tests.remedies.oracle_suppress import cheapest
 from tests.remedies.suppression_problems import check, problem_of
@@ -31,13 +31,13 @@ FIGURE_5_2_2 = [(1, 2), (2, 3), (3, 4), (2, 4), (2, 5)]
 
 def exact(problem: Problem) -> int:
     """The cost of both exact programs, which must agree."""
-    found = candidates(problem, 10**6, 10**8)
+    found = find_candidates(problem, 10**6, 10**8)
     assert found is not None
-    start = fast(problem)
-    answers = [pattern_program(problem, found).solved(problem, 1, start, None)]
+    start = solve_fast(problem)
+    answers = [pattern_program(problem, found).solve(problem, 1, start, None)]
     groups = group_program(problem, 10**5)
     assert groups is not None
-    answers.append(groups.solved(problem, 1, None, None))
+    answers.append(groups.solve(problem, 1, None, None))
     costs = set()
     for answer in answers:
         assert answer.best is not None
@@ -64,9 +64,9 @@ def test_the_programs_find_what_every_partition_finds(
     assume(wanted is not None)
     assert wanted is not None
     problem = problem_of(rows, k, l, sensitive, weights, missing_alone=missing_alone, whole=whole)
-    quick = fast(problem)
+    quick = solve_fast(problem)
     check(problem, quick)
-    assert base_cost(problem) <= wanted <= quick.cost
+    assert lower_bound(problem) <= wanted <= quick.cost
     rough = decide(problem, How.FAST, None)
     assert rough.bound <= wanted <= rough.solution.cost
     if not problem.trivial:
@@ -78,7 +78,7 @@ def test_the_programs_find_what_every_partition_finds(
 
 def test_the_papers_first_figure_costs_four() -> None:
     assert exact(problem_of(FIGURE_1, 2)) == 4
-    assert fast(problem_of(FIGURE_1, 2)).cost == 4
+    assert solve_fast(problem_of(FIGURE_1, 2)).cost == 4
 
 
 def test_copies_may_part() -> None:
@@ -123,19 +123,19 @@ def test_the_two_diversity_construction_finds_the_clique(first: int, cost: int) 
 
 def test_equal_columns_become_one_with_the_sum_of_their_weights() -> None:
     problem = problem_of([(1, 5, 2, 0), (2, 5, 1, 0), (2, 5, 1, None)], 2, weights=[1, 7, 2, 4])
-    less = reduced(problem)
+    less = merge_equal_columns(problem)
     assert (less.width, sorted(less.weights)) == (2, [3, 4])
     alone = problem_of([(1, 5, 2, 0), (2, 5, 1, 0), (2, 5, 1, None)], 2, weights=[1, 7, 2, 4], missing_alone=True)
-    assert sorted(reduced(alone).weights) == [3, 4]
+    assert sorted(merge_equal_columns(alone).weights) == [3, 4]
     assert decide(problem, How.EXACT, None).solution.cost == decide(alone, How.EXACT, None).solution.cost == 21
 
 
 def test_choices_come_cheapest_first_and_end_with_everything_suppressed() -> None:
     problem = problem_of([tuple(range(6)), tuple(range(1, 7))], 2, weights=[3, 1, 4, 1, 5, 2])
-    every = list(choices(problem))
+    every = list(column_choices(problem))
     assert len({kept for _, kept in every}) == len(every) == 64
     assert [cost for cost, _ in every] == sorted(16 - sum(problem.weights[c] for c in kept) for _, kept in every)
-    few = list(choices(problem, 10))
+    few = list(column_choices(problem, 10))
     assert few[:10] == every[:10]
     assert few[-1] == (16, ())
     assert [cost for cost, _ in few] == sorted(cost for cost, _ in few)
@@ -156,11 +156,11 @@ def test_moves_make_a_fast_answer_better() -> None:
     for diverse in (1, 2):
         rows = np.minimum(generator.geometric(0.3, size=(200, 3)), 5).tolist()
         problem = problem_of(rows, 5, diverse, [n % 3 for n in range(200)])
-        start, found = fast(problem), candidates(problem, 10**6, 10**8)
+        start, found = solve_fast(problem), find_candidates(problem, 10**6, 10**8)
         assert found is not None
-        better = improved(problem, found, start)
+        better = improve(problem, found, start)
         check(problem, better)
-        assert base_cost(problem) <= better.cost <= start.cost
+        assert lower_bound(problem) <= better.cost <= start.cost
         costs.append((start.cost, better.cost))
     assert any(before > after for before, after in costs)
 
@@ -169,9 +169,9 @@ def test_a_fast_answer_with_few_rare_values() -> None:
     rows = [(n % 7, n % 5) for n in range(200)]
     sensitive = ["rare" if n in (3, 90, 144) else "common" for n in range(200)]
     problem = problem_of(rows, 3, 2, sensitive)
-    found = fast(problem)
+    found = solve_fast(problem)
     check(problem, found)
-    assert base_cost(problem) <= found.cost <= 400
+    assert lower_bound(problem) <= found.cost <= 400
 
 
 def test_too_large_programs_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ def test_when_time_is_over_the_best_so_far_and_its_bound_are_told() -> None:
     found = decide(problem, How.EXACT, 0.0)
     assert (found.stopped, found.optimal) == ("time", False)
     assert found.solution.cost == found.fast_cost
-    assert base_cost(problem) <= found.bound < found.solution.cost
+    assert lower_bound(problem) <= found.bound < found.solution.cost
 
 
 def test_a_keyboard_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_keyboard_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyP
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(programs, "candidates", interrupted)
+    monkeypatch.setattr(programs, "find_candidates", interrupted)
     found = decide(problem, How.EXACT, None)
     assert (found.stopped, found.solution.cost) == ("interrupted", found.fast_cost)
 
@@ -258,9 +258,9 @@ def test_a_partition_that_is_none_is_refused() -> None:
     problem = problem_of([(1,), (2,), (2,)], 2)
     units, one = np.array([0, 1]), np.array([1, 1])
     with pytest.raises(ValueError, match="every row once"):
-        solution_of(problem, units, one, np.array([0, 0]))
+        make_solution(problem, units, one, np.array([0, 0]))
     with pytest.raises(ValueError, match="too small"):
-        solution_of(problem, units, np.array([1, 2]), np.array([0, 1]))
+        make_solution(problem, units, np.array([1, 2]), np.array([0, 1]))
 
 
 @cases(30)
@@ -277,19 +277,19 @@ def test_a_fast_answer_for_k_alone_is_within_its_factor(
     best = cheapest([tuple(row) for row in rows], k, 1, [""] * len(rows), weights, whole=whole)
     problem = problem_of(rows, k, weights=weights, whole=whole)
     nobody_apart = np.zeros(problem.units, dtype=np.int64)
-    worst = solution_of(problem, np.arange(problem.units), problem.sizes, nobody_apart)
-    for found in (fast(problem), guaranteed(problem, worst)):
+    worst = make_solution(problem, np.arange(problem.units), problem.sizes, nobody_apart)
+    for found in (solve_fast(problem), ensure_guarantee(problem, worst)):
         check(problem, found)
         assert best is not None
         assert found.cost * min(weights) < 2 * sum(weights) * best or found.cost == best == 0
-    assert base_cost(problem) <= best
+    assert lower_bound(problem) <= best
 
 
 def test_a_fast_answer_suppresses_no_more_than_the_rows_that_cannot_stay() -> None:
     """Three rows of three cells: the walk over the choices of columns took a fourth row in, and ten cells."""
     rows = [(3, 2, 1), (1, 3, 3), (3, 2, 1), (3, 2, 1), (0, 1, 1), (1, 2, 1), (3, 2, 1)]
-    assert fast(problem_of(rows, 2)).cost <= 9
+    assert solve_fast(problem_of(rows, 2)).cost <= 9
 
 
 def test_where_one_row_pays_its_whole_group_does() -> None:
-    assert base_cost(problem_of([(1,)] * 9 + [(2,)], 5)) == 5
+    assert lower_bound(problem_of([(1,)] * 9 + [(2,)], 5)) == 5

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that read no losses."""
-    monkeypatch.setattr("sqlaudit.remedies.recode.run.measured", lambda *asked, **more: ())
+    monkeypatch.setattr("sqlaudit.remedies.recode.run.measure_losses", lambda *asked, **more: ())

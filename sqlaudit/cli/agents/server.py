@@ -1,7 +1,7 @@
-"""The server: tools over the Model Context Protocol, by the official SDK; each call is a process of its own.
+"""The server of tools over the Model Context Protocol, by the official SDK. Each call is a process of its own.
 
-One call runs at a time, a few more wait, and further ones are told to come back, so that an agent takes no more of a
-machine or database than one person would.
+One call runs at a time, a few wait, and further ones are refused, so that an agent takes no more of a machine or
+database than one person would.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import Any
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import MissingDriver, SqlauditError, UsageError
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.agents.tools import LONGEST, TOOLS, Offered
+from sqlaudit.cli.agents.tools import LONGEST, TOOLS, OfferedTables
 from sqlaudit.reports.document import visible
 
 WAITING = 4
-"""Calls that may wait for the one that runs."""
+"""Number of calls that may wait for the running one."""
 LEAVING = 10.0
-"""Seconds that a call has to end in good order when it was cancelled, and beyond its time limit."""
-_SAID = "sqlaudit: "
+"""Seconds in which a call has to end after it was cancelled, and after its time limit."""
+_PREFIX = "sqlaudit: "
 
 
-def serve(offered: Offered) -> None:
+def serve(offered: OfferedTables) -> None:
     """Answer on stdin and stdout until stdin ends.
 
     Raises:
         MissingDriver: the SDK is not installed.
     """
     desk = Desk(offered)
-    server = made_server(desk)
+    server = make_server(desk)
     from mcp.server.stdio import stdio_server
 
     async def run() -> None:
@@ -48,8 +48,8 @@ def serve(offered: Offered) -> None:
     asyncio.run(run())
 
 
-def made_server(desk: Desk) -> Any:
-    """The SDK's server with the tools of a desk.
+def make_server(desk: Desk) -> Any:
+    """Return the SDK's server with the tools of a desk.
 
     Raises:
         MissingDriver: the SDK is not installed.
@@ -61,10 +61,11 @@ def made_server(desk: Desk) -> Any:
         raise MissingDriver("Agents need the package mcp, 2.0 or later: pip install 'sqlaudit[mcp]'.") from None
 
     async def tools(_: Any, __: Any) -> Any:
+        """Return the tools with their schemas."""
         hints = types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         )
-        made = [
+        tool_types = [
             types.Tool(
                 name=tool.name,
                 title=tool.title,
@@ -74,13 +75,13 @@ def made_server(desk: Desk) -> Any:
             )
             for tool in TOOLS.values()
         ]
-        return types.ListToolsResult(tools=made)
+        return types.ListToolsResult(tools=tool_types)
 
-    async def call(_: Any, asked: Any) -> Any:
-        text, failed = await desk.answer(asked.name, asked.arguments or {})
-        said = [types.TextContent(type="text", text=text)]
+    async def call(_: Any, request: Any) -> Any:
+        text, failed = await desk.answer(request.name, request.arguments or {})
+        content = [types.TextContent(type="text", text=text)]
         return types.CallToolResult(
-            content=said, structured_content=None if failed else json.loads(text), is_error=failed
+            content=content, structured_content=None if failed else json.loads(text), is_error=failed
         )
 
     instructions = (
@@ -92,21 +93,21 @@ def made_server(desk: Desk) -> Any:
 
 
 class Desk:
-    """Where calls are taken, one after the other.
+    """A queue that runs calls one after the other.
 
     Args:
         offered: the tables and limits.
     """
 
-    def __init__(self, offered: Offered) -> None:
+    def __init__(self, offered: OfferedTables) -> None:
         self.offered = offered
-        self._one = asyncio.Semaphore(1)
+        self._slot = asyncio.Semaphore(1)
         self._turns: set[asyncio.Future[tuple[str, bool]]] = set()
 
-    async def answer(self, name: str, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """What a tool says: its JSON, or one sentence and that the call failed."""
+    async def answer(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+        """Run a tool. Return its JSON, or one sentence, and True if the call failed."""
         try:
-            job, tables = self._job(name, given)
+            job, tables = self._job(name, arguments)
         except SqlauditError as error:
             return visible(str(error)), True
         if len(self._turns) > WAITING:
@@ -116,28 +117,28 @@ class Desk:
         turn.add_done_callback(self._turns.discard)
         try:
             return await asyncio.shield(turn)
-        except asyncio.CancelledError:  # the call is asked to end; the next one has to wait until it has
+        except asyncio.CancelledError:  # the call is ending; the next one waits until it has
             turn.cancel()
             raise
 
     async def close(self) -> None:
-        """Wait until every call has ended, those that were cancelled too."""
+        """Wait until every call has ended, cancelled ones included."""
         for turn in tuple(self._turns):
             turn.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
 
-    def _job(self, name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """The job of a call, and its tables with what lies behind them."""
+    def _job(self, name: str, call_arguments: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """Return the job of a call for its process, and its tables with their files or relations."""
         if name not in TOOLS:
             raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(TOOLS)}.")
         tool = TOOLS[name]
-        arguments = tool.checked(given)
-        called = [arguments.pop("table"), *([arguments.pop("static_from")] if "static_from" in arguments else [])]
-        tables = {label: self.offered.target(label).relation for label in called}
+        arguments = tool.checked(call_arguments)
+        table_names = [arguments.pop("table"), *([arguments.pop("static_from")] if "static_from" in arguments else [])]
+        tables = {label: self.offered.target(label).relation for label in table_names}
         job = {
             "tool": name,
             "db": self.offered.db,
-            "tables": [[label, tables[label]] for label in called],
+            "tables": [[label, tables[label]] for label in table_names],
             "arguments": arguments,
             "read": asdict(self.offered.read),
             "limits": asdict(self.offered.limits),
@@ -145,26 +146,27 @@ class Desk:
         return job, tables
 
     async def _run(self, job: Mapping[str, Any], tables: Mapping[str, str]) -> tuple[str, bool]:
-        # -P: a module that an agent wrote into the current folder is not ours
+        """Run a job in a process. Return its output or one sentence, and True if it failed."""
+        # -P: no module is imported from the current folder, where an agent may have written one
         command = (sys.executable, "-P", "-m", "sqlaudit.cli.agents.worker")
         timeout = self.offered.limits.timeout
-        async with self._one:
+        async with self._slot:
             process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
             try:
-                asked = json.dumps(job).encode()
-                most = None if timeout is None else timeout + LEAVING
-                out, said = await asyncio.wait_for(process.communicate(asked), most)
+                request = json.dumps(job).encode()
+                seconds = None if timeout is None else timeout + LEAVING
+                out, errors = await asyncio.wait_for(process.communicate(request), seconds)
             except TimeoutError:
                 return f"The time limit of {timeout:g} seconds was reached.", True
             finally:
-                await _ended(process)
+                await _stop_process(process)
         if process.returncode == 0:
             return out.decode(), False
-        return self._sentence(said.decode(errors="replace"), tables), True
+        return self._sentence(errors.decode(errors="replace"), tables), True
 
-    def _sentence(self, said: str, tables: Mapping[str, str]) -> str:
-        """What a call said before it ended, with the names of tables instead of their paths."""
-        lines = [line.removeprefix(_SAID) for line in said.splitlines() if line.startswith(_SAID)]
+    def _sentence(self, errors: str, tables: Mapping[str, str]) -> str:
+        """Return the last error of a call, with the names of tables instead of their paths."""
+        lines = [line.removeprefix(_PREFIX) for line in errors.splitlines() if line.startswith(_PREFIX)]
         if not lines:
             return "The call ended without an answer. It may have exceeded its memory limit."
         db = self.offered.db
@@ -175,8 +177,8 @@ class Desk:
         return without_connections(sentence)
 
 
-async def _ended(process: Process) -> None:
-    """Wait until a call is over: it is asked to end, which stops what it runs in the database, and then made to."""
+async def _stop_process(process: Process) -> None:
+    """Wait until the process of a call has ended. It is terminated, which stops its statement, and finally killed."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
-"""The tools: which options of which request an agent may give, and what it is told of them.
+"""The tools for agents: the options of requests that an agent may give, with their descriptions.
 
-Names of columns, numbers and words are taken. No SQL is: a condition, an expression or a query tells of single rows,
-figure by figure. Nor is what shows values, reads another file, or makes a figure that is a value of a column itself
-(sums of weights, distances between values).
+Tools accept names of columns, numbers and words, but no SQL: a condition, an expression or a query reveals single rows,
+figure by figure. Nor do they accept options that show values, read another file, or return a value of a column itself
+as a figure (sums of weights, distances between values).
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ from sqlaudit.profiles.request import ProfileRequest
 
 # The tables that agents may ask about: fixed when the server starts, by the person who starts it.
 #
-# An agent gives a name of this list and never a path, so that there is no path of its to be looked at. What lies
-# behind a name is looked at again for each call: a file in whose place somebody put a link leads elsewhere.
+# An agent gives a name of this list and never a path. The file of a name is checked again for each call, because
+# somebody may have replaced it by a link to another file.
 
 MOST_TABLES = 200
-"""More than this no agent reads through; who offers them names fewer."""
+"""Largest number of tables; no agent reads through more."""
 LONGEST = 80
-"""Signs of a text of an agent that a sentence repeats."""
+"""Number of characters of an agent's text that a message repeats."""
 
 
 @dataclass(frozen=True)
-class Offered:
-    """What agents may ask about.
+class OfferedTables:
+    """The tables that agents may ask about.
 
     Args:
-        tables: by the name that agents give: a table or view as the database knows it, or the absolute path of a file.
-        db: what a driver connects with; None for files. read: how files are read. limits: of each call.
+        tables: tables or views of the database, or absolute paths of files, by the name that agents give.
+        db: the database that a driver connects to, None for files.
+        read: how files are read.
+        limits: the budgets of each call.
     """
 
     tables: Mapping[str, str]
@@ -57,10 +59,10 @@ class Offered:
     limits: Limits = Limits()
 
     def target(self, name: str) -> Target:
-        """The table of a name, as it may be opened now.
+        """Return the table of a name, after checking that its file is still the same.
 
         Raises:
-            UsageError: there is no such name, or another file lies in its place.
+            UsageError: there is no such name, or the file was replaced.
         """
         relation = self.tables.get(name)
         if relation is None:
@@ -68,45 +70,46 @@ class Offered:
             raise UsageError(
                 f"There is no table {name[:LONGEST]!r} here. The server offers a fixed list of tables.{hint}"
             )
-        if self.db is None and not _as_it_was(relation):
+        if self.db is None and not _is_file_without_link(relation):
             raise UsageError(f"The file of {name!r} is missing or was replaced by a link. It was not read.")
-        if self.db is not None and Path(self.db).is_absolute() and not _as_it_was(self.db):
+        if self.db is not None and Path(self.db).is_absolute() and not _is_file_without_link(self.db):
             raise UsageError("The file of the database is missing or was replaced by a link. It was not read.")
         return Target(relation=relation, read=self.read, label=name)
 
 
-def _as_it_was(path: str) -> bool:
-    """Whether a path that had no link in it still has none, and leads to a file."""
+def _is_file_without_link(path: str) -> bool:
+    """Return True if a path, which had no link in it, still has none and is a file."""
     return is_file(path) and str(resolved(path)) == path
 
 
 def database(text: str) -> str:
-    """What a driver connects with: the file of a database by its full path, anything else as it was given."""
+    """Return the file of a database by its full path, any other database as it was given."""
     return str(resolved(expanded(text))) if is_file(expanded(text)) else text
 
 
 def files_of(names: Sequence[str]) -> dict[str, str]:
-    """The files behind names of files and folders: absolute paths by what agents call them.
+    """Return the absolute paths of files and of the files in folders, by the names that agents use.
 
-    A file is called as it was named, one of a folder by its path in there. A link is followed where a person named it;
-    links in folders are left out, and so are names that could be read as patterns.
+    A file has the name that was given, one of a folder its path inside. A link is followed if it was named; links in
+    folders are left out, and so are names that could be read as patterns.
 
     Raises:
         UsageError: there is no such file, a folder has none, or two have one name.
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name in names:
         path = expanded(name)
-        listed = list(_in(path)) if is_folder(path) else [(name, path)]
-        if not listed or not all(is_file(one) for _, one in listed):
+        files = list(_files_in_folder(path)) if is_folder(path) else [(name, path)]
+        if not files or not all(is_file(file) for _, file in files):
             raise missing(name)
-        for label, one in listed:
-            if found.setdefault(label, str(resolved(one))) != str(resolved(one)):
+        for label, file in files:
+            if paths.setdefault(label, str(resolved(file))) != str(resolved(file)):
                 raise UsageError(f"Two files are called {label!r}. Name only one of their folders.")
-    return found
+    return paths
 
 
-def _in(folder: Path) -> Iterator[tuple[str, Path]]:
+def _files_in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Return name and path of the files in a folder, without links and names that are patterns."""
     root = resolved(folder)
     for path in in_folder(root):
         label = str(path.relative_to(root))
@@ -114,8 +117,8 @@ def _in(folder: Path) -> Iterator[tuple[str, Path]]:
             yield label, path
 
 
-def not_too_many(tables: Mapping[str, str]) -> Mapping[str, str]:
-    """The tables, when an agent can be told of them.
+def check_table_count(tables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the tables, if their number can be offered to agents.
 
     Raises:
         UsageError: there are too many, or none.
@@ -134,13 +137,13 @@ LONGEST_NAME = 300
 _ONE_COLUMN = ("entity", "sequence")
 _OTHER_TABLE = "static_from"
 _NOT_FOR_AGENTS = "Agents cannot use conditions, queries, expressions, paths or values."
-_WHOLE = {"knowledge": (0, 200), "known": (1, 6)}
-"""Numbers of things that people may also write as ranges, with their bounds."""
+_WHOLE_NUMBERS = {"knowledge": (0, 200), "known": (1, 6)}
+"""Bounds of numbers that the command line also takes as ranges, by option."""
 
 
 @dataclass(frozen=True)
-class _Required:
-    """What must hold."""
+class _RequirementOptions:
+    """The requirements of a tool."""
 
     require: tuple[str, ...] = option(
         (), NAMES, "Requirements, for example k=5, l=3 or t=0.2. The result then has a verdict.", HOLD
@@ -149,11 +152,14 @@ class _Required:
 
 @dataclass(frozen=True)
 class AgentTool:
-    """A tool.
+    """A tool that an agent can call.
 
     Args:
-        name, title, help: for the agent. options: what it may give besides `table`, by name. needed: what it must give.
-        function: the public function that it calls. fixed: what it calls that with besides.
+        name, title, help: for the agent.
+        options: options that it may give in addition to `table`, by name.
+        needed: names of the options that it must give.
+        function: the public function that the tool calls.
+        fixed: further arguments of that function.
     """
 
     name: str
@@ -164,18 +170,18 @@ class AgentTool:
     function: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
-    def call(self, engine: Engine, target: Target, given: Mapping[str, Any]) -> Any:
-        """The result for these arguments."""
-        exact = {"threshold": Decimal(str(given["threshold"]))} if "threshold" in given else {}
-        return getattr(sqlaudit, self.function)(target, db=engine, **{**given, **exact, **self.fixed})
+    def call(self, engine: Engine, target: Target, arguments: Mapping[str, Any]) -> Any:
+        """Call the public function with these arguments, and return its result."""
+        exact = {"threshold": Decimal(str(arguments["threshold"]))} if "threshold" in arguments else {}
+        return getattr(sqlaudit, self.function)(target, db=engine, **{**arguments, **exact, **self.fixed})
 
     def schema(self, tables: Iterable[str]) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
-        named = {"type": "string", "enum": list(tables)}
-        properties: dict[str, Any] = {"table": {**named, "description": "The table, by its name here."}}
-        for name, one in self.options.items():
-            shape = named if name == _OTHER_TABLE else _shape(one)
-            properties[name] = {**shape, "description": one.help}
+        """Return the JSON Schema of the arguments."""
+        table_names = {"type": "string", "enum": list(tables)}
+        properties: dict[str, Any] = {"table": {**table_names, "description": "The table, by its name here."}}
+        for name, tool_option in self.options.items():
+            shape = table_names if name == _OTHER_TABLE else _shape(tool_option)
+            properties[name] = {**shape, "description": tool_option.help}
         return {
             "type": "object",
             "properties": properties,
@@ -183,65 +189,67 @@ class AgentTool:
             "additionalProperties": False,
         }
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, when each is one of the tool's and of its shape; bounds are looked at with the request.
+    def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments, if each is one of the tool's and has its type. The request checks bounds.
 
         Raises:
-            UsageError: one is not, or one that it needs is missing.
+            UsageError: an argument is not, or a needed one is missing.
         """
-        for name in given:
+        for name in arguments:
             if name != "table" and name not in self.options:
                 raise UsageError(f"{self.name} takes no {name[:LONGEST]!r}. {_NOT_FOR_AGENTS}")
         for name in ("table", *self.needed):
-            if not given.get(name):
+            if not arguments.get(name):
                 raise UsageError(f"{self.name} needs {name!r}.")
-        if not isinstance(given["table"], str):
+        if not isinstance(arguments["table"], str):
             raise UsageError("table is the name of a table, as a text.")
-        for name, value in given.items():
+        for name, value in arguments.items():
             if name != "table":
                 _check_shape(name, _shape(self.options[name]), value)
-        return dict(given)
+        return dict(arguments)
 
-    def check_columns(self, given: Mapping[str, Any], here: Relation, there: Relation | None) -> None:
-        """Nothing when every name is the name of a column, so that none is an expression.
+    def check_columns(self, arguments: Mapping[str, Any], table: Relation, static_table: Relation | None) -> None:
+        """Raise UsageError unless every name is the name of a column, so that none is an expression.
 
         Args:
-            given: the arguments. here: the table. there: the table of what stays the same of persons, if another.
+            arguments: the arguments of the call.
+            table: the table.
+            static_table: the table of facts that stay the same for a person, if it is another.
 
         Raises:
             UsageError: one is not. PermissionDenied: one that may not be read.
         """
-        for name, one in self.options.items():
-            if name == "require" or name not in given:
+        for name, tool_option in self.options.items():
+            if name == "require" or name not in arguments:
                 continue
-            listed = one.kind.name in ("names", "ordered")
-            if listed or one.kind.name == "column" or name in _ONE_COLUMN:
-                relation = there if name == "static" and there is not None else here
-                for text in given[name] if listed else (given[name],):
+            is_list = tool_option.kind.name in ("names", "ordered")
+            if is_list or tool_option.kind.name == "column" or name in _ONE_COLUMN:
+                relation = static_table if name == "static" and static_table is not None else table
+                for text in arguments[name] if is_list else (arguments[name],):
                     if find_column(text, relation) is None:
                         raise unknown_column(text[:LONGEST], relation, name)
 
 
-def _shape(one: Option) -> dict[str, Any]:
-    """What an option takes, as JSON Schema."""
-    kind = one.kind.name
-    if one.name in _WHOLE:
-        least, most = _WHOLE[one.name]
+def _shape(tool_option: Option) -> dict[str, Any]:
+    """Return the JSON Schema of an option."""
+    kind = tool_option.kind.name
+    if tool_option.name in _WHOLE_NUMBERS:
+        least, most = _WHOLE_NUMBERS[tool_option.name]
         return {"type": "integer", "minimum": least, "maximum": most}
     if kind in ("names", "ordered"):
         items = {"type": "string", "maxLength": LONGEST_NAME}
         return {"type": "array", "items": items, "maxItems": MOST_NAMES}
     if kind in ("whole", "range", "most"):
-        bounds = {"minimum": one.least, "maximum": one.most}
+        bounds = {"minimum": tool_option.least, "maximum": tool_option.most}
         return {"type": "integer", **{name: bound for name, bound in bounds.items() if bound is not None}}
     if kind in ("choice", "folding"):
-        return {"type": "string", "enum": list(one.kind.words)}
+        return {"type": "string", "enum": list(tool_option.kind.words)}
     if kind in ("share", "probability", "seconds"):
         return {"type": "number"}
     return {"type": "boolean"} if kind == "flag" else {"type": "string", "maxLength": LONGEST_NAME}
 
 
-_PYTHON: Mapping[str, tuple[tuple[type, ...], str]] = {
+_PYTHON_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "array": ((list,), "a list of texts"),
     "integer": ((int,), "a whole number"),
     "number": ((int, float), "a number"),
@@ -251,21 +259,27 @@ _PYTHON: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 
 def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
-    types, said = _PYTHON[shape["type"]]
+    """Check the type and size of an argument.
+
+    Raises:
+        UsageError: it has another type, or is too long.
+    """
+    types, expected = _PYTHON_TYPES[shape["type"]]
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise UsageError(f"{name} takes {said}.")
+        raise UsageError(f"{name} takes {expected}.")
     texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-    if not all(isinstance(one, str) and one and len(one) <= LONGEST_NAME for one in texts):
-        raise UsageError(f"{name} takes {said}, of 1 to {LONGEST_NAME} signs each.")
+    if not all(isinstance(text, str) and text and len(text) <= LONGEST_NAME for text in texts):
+        raise UsageError(f"{name} takes {expected}, of 1 to {LONGEST_NAME} signs each.")
     if len(texts) > MOST_NAMES:
         raise UsageError(f"{name} takes {MOST_NAMES} names at most.")
     if isinstance(value, float) and value - value != 0:
-        raise UsageError(f"{name} takes {said}.")
+        raise UsageError(f"{name} takes {expected}.")
 
 
-def _options(request: type[Any], *names: str) -> dict[str, Option]:
-    known = {one.name: one for _, one in options_of(request)}
-    return {name: known[name] for name in names}
+def _select_options(request: type[Any], *names: str) -> dict[str, Option]:
+    """Return some options of a request, by name."""
+    by_name = {request_option.name: request_option for _, request_option in options_of(request)}
+    return {name: by_name[name] for name in names}
 
 
 TOOLS = {
@@ -276,7 +290,7 @@ TOOLS = {
             "Columns and proposed roles",
             "Facts of each column of a table (counts of rows, missing and different values) and its proposed role: "
             "direct identifier, quasi-identifier or sensitive attribute. Start here. Values are never shown.",
-            _options(ProfileRequest, "sets"),
+            _select_options(ProfileRequest, "sets"),
             (),
             "profile",
         ),
@@ -287,10 +301,12 @@ TOOLS = {
             "models, with a verdict on requirements. qi: columns that others may know about a person, sensitive: "
             "columns that they should not learn.",
             {
-                **_options(Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"),
-                **_options(Sampling, "sampling_fraction", "population_size"),
-                **_options(Coverage, "accept_identifier", "insensitive", "all_columns_named"),
-                **_options(_Required, "require"),
+                **_select_options(
+                    Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"
+                ),
+                **_select_options(Sampling, "sampling_fraction", "population_size"),
+                **_select_options(Coverage, "accept_identifier", "insensitive", "all_columns_named"),
+                **_select_options(_RequirementOptions, "require"),
             },
             ("qi",),
             "audit",
@@ -300,7 +316,7 @@ TOOLS = {
             "columns",
             "Sets of columns that identify people",
             "Sets of columns with rows in groups smaller than k, or that separate all rows.",
-            _options(
+            _select_options(
                 ColumnRequest,
                 *("columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size", "identifying", "epsilon"),
                 *("delta", "ratio", "find", "rank_by", "limit", "values", "start", "restarts", "seed", "time_budget"),
@@ -314,8 +330,8 @@ TOOLS = {
             "Worst-case background knowledge",
             "The most that an attacker with 0, 1, 2 … pieces of knowledge can learn about a sensitive column, exactly.",
             {
-                **_options(Roles, "qi", "sensitive", "entity", "joint", "nulls", "values"),
-                **_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
+                **_select_options(Roles, "qi", "sensitive", "entity", "joint", "nulls", "values"),
+                **_select_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
             },
             ("qi", "sensitive"),
             "disclosure_curve",
@@ -325,12 +341,12 @@ TOOLS = {
             "People with many rows",
             "For tables with one row per event (visits, purchases): how few known events identify a person.",
             {
-                **_options(
+                **_select_options(
                     PersonsRequest,
                     *("entity", "qi", "static", "static_from", "sensitive", "known", "k", "h", "rho", "multiset"),
                     *("sequence", "random", "draws", "seed", "nulls", "effects", "time_budget", "values"),
                 ),
-                **_options(_Required, "require"),
+                **_select_options(_RequirementOptions, "require"),
             },
             ("entity", "qi"),
             "persons",
@@ -341,13 +357,13 @@ TOOLS = {
 
 
 def in_a_call(tool: AgentTool) -> Callable[[str, tuple[object, ...]], str | None]:
-    """How an agent spells the fields of a request: as arguments in JSON; others as where the server was started."""
+    """Return a function that spells fields of a request as JSON arguments. Other fields keep the server's spelling."""
 
     def spell(field: str, values: tuple[object, ...]) -> str | None:
         if field not in tool.options:
             return None
-        listed = tool.options[field].kind.name in ("names", "ordered")
-        given = [str(one) for one in values] if listed else values[0] if values else None
-        return f'"{field}": {json.dumps(given, default=str)}' if values else f'"{field}"'
+        is_list = tool.options[field].kind.name in ("names", "ordered")
+        texts = [str(value) for value in values] if is_list else values[0] if values else None
+        return f'"{field}": {json.dumps(texts, default=str)}' if values else f'"{field}"'
 
     return spell

@@ -10,28 +10,33 @@ import click
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.cli.options import limit_options, read_options, require_options, role_options
-from sqlaudit.cli.requests import PATH, command_of, handing, in_section
+from sqlaudit.cli.requests import PATH, command_of, group_options, in_section
 
 FORMATS = ("table", "csv", "json")
 """Format of results."""
 
-_what = in_section("Input")
-_run = in_section("Script")
-_out = in_section("Output")
+_input_option = in_section("Input")
+_script_option = in_section("Script")
+_output_option = in_section("Output")
 
 
-def _script(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:
-    """The texts to run, in order; none = a prompt, or what stands in a pipe."""
+def _script_texts(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:
+    """Return the texts to run, in order. None of them: a prompt, or what stands in a pipe."""
     if commands and script is not None:
         raise UsageError("-c and -f exclude each other: give one of them.")
     if script is not None:
-        return (_text_of(script),)
+        return (_read_text(script),)
     if not commands and not sys.stdin.isatty():
-        return (_text_of("-"),)
+        return (_read_text("-"),)
     return commands
 
 
-def _text_of(file: str) -> str:
+def _read_text(file: str) -> str:
+    """Return the text of a script, or of standard input for `-`.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return content.decode("utf-8-sig")
@@ -43,26 +48,28 @@ def _text_of(file: str) -> str:
 
 @command_of(
     click.Argument(["names"], metavar="[TABLE|FILE]...", nargs=-1),
-    _what(
+    _input_option(
         "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Default: the names are files."
     ),
     read_options,
-    handing(
+    group_options(
         "texts",
-        _script,
-        _run("-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this and exit. Repeatable."),
-        _run("-f", "--file", "script", metavar="FILE", help="Run a script and exit; - is standard input."),
+        _script_texts,
+        _script_option(
+            "-c", "--command", "commands", multiple=True, metavar="TEXT", help="Run this and exit. Repeatable."
+        ),
+        _script_option("-f", "--file", "script", metavar="FILE", help="Run a script and exit; - is standard input."),
     ),
     role_options,
     require_options,
-    _out(
+    _output_option(
         "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of results."
     ),
-    _out("-o", "--output", "file", type=PATH, metavar="FILE", help="Write all results to a file."),
-    _out("--show-values", is_flag=True, help="Show values of classes, which may identify people."),
+    _output_option("-o", "--output", "file", type=PATH, metavar="FILE", help="Write all results to a file."),
+    _output_option("--show-values", is_flag=True, help="Show values of classes, which may identify people."),
     limit_options,
 )
-def command(**given: Any) -> int:
+def command(**options: Any) -> int:
     """Explore tables and files with SQL, and audit them.
 
     A prompt for SELECT, AUDIT and AGGREGATES statements and for commands; "\\?" lists them. -c and
@@ -76,4 +83,4 @@ def command(**given: Any) -> int:
     """
     from sqlaudit.cli.console.run import ConsoleRequest, run_console
 
-    return run_console(ConsoleRequest(**given))
+    return run_console(ConsoleRequest(**options))

@@ -1,4 +1,4 @@
-"""What the tab key offers: commands and what can follow them, keywords, tables, columns, files."""
+"""Completion at the prompt: commands and their arguments, keywords, tables, columns and files."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ _KEYWORDS = """
 """
 KEYWORDS = tuple(_KEYWORDS.split())
 _WORD = re.compile(r'[\w."]*$')
-_BEFORE = re.compile(r"(\w+)\s+$")
+_WORD_BEFORE = re.compile(r"(\w+)\s+$")
 _PATH = re.compile(r"'([^']*)$")
-_NAMES_A_TABLE = ("FROM", "JOIN", "AUDIT", "AGGREGATES")
+_BEFORE_A_TABLE = ("FROM", "JOIN", "AUDIT", "AGGREGATES")
 
 
 class ConsoleCompleter(Completer):
-    """Completes what is typed at the prompt of a session."""
+    """A completer for the prompt of a session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What can stand at the cursor, as far as the catalog says."""
-        for _ in range(2):  # a cancelled statement's cancellation can reach the question to the catalog instead
+        """Return what can stand at the cursor, as far as the catalog shows."""
+        for _ in range(2):  # the cancellation of an earlier statement can hit the catalog's query instead
             with contextlib.suppress(SqlauditError):
-                return list(self._found(document, complete_event))
+                return list(self._completions(document, complete_event))
         return []
 
-    def _found(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+    def _completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        """Return the completions of what is typed: a command, a path in quotes, a table, or a word of a statement."""
         piece = pending(document.text_before_cursor, self._session.workspace.dialect)
         if piece.startswith("\\"):
             yield from self._after_command(piece, complete_event)
@@ -53,18 +54,19 @@ class ConsoleCompleter(Completer):
         if path is not None and piece.count("'") % 2:
             yield from self._paths.get_completions(Document(path[1]), complete_event)
             return
-        word = _last(_WORD, piece)
-        before = _BEFORE.search(piece[: len(piece) - len(word)])
-        if before is not None and before[1].upper() in _NAMES_A_TABLE:
-            yield from _fitting(word, self._tables())
+        word = _match_text(_WORD, piece)
+        before = _WORD_BEFORE.search(piece[: len(piece) - len(word)])
+        if before is not None and before[1].upper() in _BEFORE_A_TABLE:
+            yield from _matching_names(word, self._tables())
         elif "." in word:
-            yield from self._of_table(word)
+            yield from self._columns_of_table(word)
         else:
-            models = _required(piece)
-            yield from _fitting(word, [*models, *self._columns(piece), *self._tables()])
-            yield from _keywords(word, _clauses(piece))
+            models = _requirable_models(piece)
+            yield from _matching_names(word, [*models, *self._columns(piece), *self._tables()])
+            yield from _matching_keywords(word, _aggregates_words(piece))
 
     def _after_command(self, piece: str, event: CompleteEvent) -> Iterator[Completion]:
+        """Return the completions of a command's name, or of its arguments."""
         name, blank, rest = piece[1:].partition(" ")
         if not blank:
             for command in self._session.commands.values():
@@ -72,31 +74,31 @@ class ConsoleCompleter(Completer):
                     yield Completion("\\" + command.name, -len(piece), display_meta=command.help)
             return
         completes = self._session.commands[name].completes if name in self._session.commands else ""
-        word = _last(re.compile(r"\S*$"), rest)
+        word = _match_text(re.compile(r"\S*$"), rest)
         if completes in ("files", "tables") and word.startswith("'"):
             yield from self._paths.get_completions(Document(word[1:]), event)
             return
-        yield from _fitting(word, self._arguments(completes, rest))
+        yield from _matching_names(word, self._arguments(completes, rest))
         if completes == "files" or (completes == "tables" and self._session.workspace.engine.reads_files):
             yield from self._paths.get_completions(Document(word), event)
 
     def _arguments(self, completes: str, rest: str) -> list[str]:
-        """What can follow a command."""
+        """Return the words that can follow a command."""
         first = not rest.strip() or (len(rest.split()) == 1 and not rest.endswith(" "))
-        known: dict[str, Callable[[], list[str]]] = {
+        choices: dict[str, Callable[[], list[str]]] = {
             "columns": lambda: [*self._columns(""), "none"],
             "qi": self._quasi_identifiers,
             "generalize": lambda: self._quasi_identifiers() if first else list(PARTS),
             "tables": self._tables,
-            "models": lambda: [*_models(), "none"],
+            "models": lambda: [*_model_names(), "none"],
             "dialects": lambda: list(DIALECTS) if first else self._tables(),
             "switch": lambda: ["on", "off"],
             "below": lambda: ["below"],
         }
-        return known[completes]() if completes in known else []
+        return choices[completes]() if completes in choices else []
 
     def _quasi_identifiers(self) -> list[str]:
-        return [self._written(name) for name in self._session.state.roles.quasi_identifiers]
+        return [self._quoted(name) for name in self._session.state.roles.quasi_identifiers]
 
     def _tables(self) -> list[str]:
         tables = self._session.workspace.tables()
@@ -104,46 +106,48 @@ class ConsoleCompleter(Completer):
         return [name.replace('"', mark) for name in tables]
 
     def _columns(self, piece: str) -> list[str]:
-        """The columns of the current relation, or of the tables that the statement names."""
-        known = self._session.workspace.columns()
-        named = [table for table in known if _is_read(table, piece)]
-        found = named or [table for table in known if table == self._session.called()] or list(known)
-        return list(dict.fromkeys(self._written(column) for table in found for column in known[table]))
+        """Return the columns of the tables that the statement names, else of the current relation, else of all."""
+        columns_of_table = self._session.workspace.columns()
+        named = [table for table in columns_of_table if _reads_table(table, piece)]
+        tables = (
+            named or [table for table in columns_of_table if table == self._session.called()] or list(columns_of_table)
+        )
+        return list(dict.fromkeys(self._quoted(column) for table in tables for column in columns_of_table[table]))
 
-    def _of_table(self, word: str) -> Iterator[Completion]:
-        table, _, begun = word.rpartition(".")
-        known = self._session.workspace.columns()
-        columns = known.get(table.rpartition(".")[2].strip('"`'), [])
-        yield from _fitting(begun, [self._written(column) for column in columns])
-        yield from _fitting(word, self._tables())
+    def _columns_of_table(self, word: str) -> Iterator[Completion]:
+        table, _, prefix = word.rpartition(".")
+        columns_of_table = self._session.workspace.columns()
+        columns = columns_of_table.get(table.rpartition(".")[2].strip('"`'), [])
+        yield from _matching_names(prefix, [self._quoted(column) for column in columns])
+        yield from _matching_names(word, self._tables())
 
-    def _written(self, name: str) -> str:
-        """A name as SQL has it, in quotes where it needs them."""
+    def _quoted(self, name: str) -> str:
+        """Return a name as SQL has it, in quotes if it needs them."""
         engine = self._session.workspace.engine
         plain = re.fullmatch(engine.plain_name, name) is not None
         return name if plain and name.upper() not in KEYWORDS else quote(name, engine.dialect)
 
 
-def _is_read(table: str, piece: str) -> bool:
-    """Whether a statement reads a table: its name elsewhere can be an alias or a function."""
-    before = r"(?:[\w.\"`]+(?:\s+\w+)?\s*,\s*)*"  # FROM others with their aliases, and
+def _reads_table(table: str, piece: str) -> bool:
+    """Return True if a statement reads a table. Its name elsewhere can be an alias or a function."""
+    before = r"(?:[\w.\"`]+(?:\s+\w+)?\s*,\s*)*"  # other tables of FROM, with their aliases
     named = rf"\b(?:FROM|JOIN|AUDIT|AGGREGATES)\s+{before}(?:[\w\"`]+\.)?[\"`]?{re.escape(table)}\b"
     return re.search(named, piece, re.IGNORECASE) is not None
 
 
-def _fitting(word: str, names: Iterable[str]) -> Iterator[Completion]:
-    """The names that begin like the word; a table is also found without its schema."""
-    begun = word.strip('"').casefold()
+def _matching_names(word: str, names: Iterable[str]) -> Iterator[Completion]:
+    """Return the names that begin like the word. A table also matches without its schema."""
+    prefix = word.strip('"').casefold()
     for name in dict.fromkeys(names):
         folded = name.casefold()
-        if any(part.strip('"').startswith(begun) for part in (folded, folded.rpartition(".")[2])):
+        if any(part.strip('"').startswith(prefix) for part in (folded, folded.rpartition(".")[2])):
             yield Completion(name, -len(word))
 
 
-def _keywords(word: str, more: Iterable[str]) -> Iterator[Completion]:
+def _matching_keywords(word: str, further: Iterable[str]) -> Iterator[Completion]:
     if not word:
         return
-    for keyword in dict.fromkeys((*KEYWORDS, *more)):
+    for keyword in dict.fromkeys((*KEYWORDS, *further)):
         if keyword.startswith(word.upper()):
             yield Completion(keyword.lower() if word.islower() else keyword, -len(word))
 
@@ -152,24 +156,24 @@ def _is_about_cells(piece: str) -> bool:
     return piece.upper().split()[:1] == ["AGGREGATES"]
 
 
-def _clauses(piece: str) -> tuple[str, ...]:
-    """The words of AGGREGATES alone, which nobody wants in a SELECT."""
+def _aggregates_words(piece: str) -> tuple[str, ...]:
+    """Return the words of AGGREGATES statements, which would be in the way in a SELECT."""
     if len(piece.split()) < 2:
         return ("AGGREGATES",)
     return CLAUSES if _is_about_cells(piece) else ()
 
 
-def _required(piece: str) -> list[str]:
-    """What may follow REQUIRE: models of classes, or rules for cells."""
+def _requirable_models(piece: str) -> list[str]:
+    """Return the names that can follow REQUIRE: models of classes, or rules for cells."""
     if "REQUIRE" not in piece.upper().split():
         return []
-    return list(CELL_RULES) if _is_about_cells(piece) else _models()
+    return list(CELL_RULES) if _is_about_cells(piece) else _model_names()
 
 
-def _models() -> list[str]:
+def _model_names() -> list[str]:
     return [short for model in REGISTRY.values() for short in (model.short_forms or (model.name,))[:1]]
 
 
-def _last(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[0] if found else ""
+def _match_text(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[0] if match else ""

@@ -1,4 +1,4 @@
-"""A console from its start to its exit code: at a prompt, or a script.
+"""Run a console from its start to its exit code, at a prompt or with scripts.
 
 Results at a prompt go through a pager, and Ctrl-C there cancels and never leaves.
 """
@@ -35,7 +35,7 @@ from sqlaudit.cli.audit import code_of as audit_code
 from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
-from sqlaudit.cli.console.session import Session, State, sentence
+from sqlaudit.cli.console.session import Session, State, as_sentence
 from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, split
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import Boundary, say, worst
@@ -54,12 +54,17 @@ from sqlaudit.tabular.result import AggregatesResult
 
 @dataclass(frozen=True)
 class ConsoleRequest:
-    """What was asked of a console when it was started.
+    """The options that a console was started with.
 
     Args:
-        names: tables and files; commands act on the first. db: what `--db` said. read: how files are read.
-        texts: what to run, in order; none = a prompt. roles, asked: what holds until it is changed.
-        layout: one of `command.FORMATS`. file: where all results go. show_values: whether classes show their values.
+        names: tables and files; commands act on the first.
+        db: the value of `--db`.
+        read: how files are read.
+        texts: what to run, in order; empty for a prompt.
+        roles, demands: roles and requirements until they are changed.
+        layout: one of `command.FORMATS`.
+        file: the file for all results.
+        show_values: whether classes show their values.
         limits: the budgets of each statement.
     """
 
@@ -68,40 +73,40 @@ class ConsoleRequest:
     read: ReadOptions
     texts: tuple[str, ...]
     roles: Roles
-    asked: Demands
+    demands: Demands
     layout: str
     file: Path | None
     show_values: bool
     limits: Limits
 
 
-def run_console(asked: ConsoleRequest) -> ExitCode:
-    """Run the texts, or a prompt until it is left; the exit code of it all.
+def run_console(request: ConsoleRequest) -> ExitCode:
+    """Run the texts, or a prompt until the user leaves. Return the exit code of all of it.
 
     Raises:
-        SqlauditError: a statement or command of a script that cannot be carried out.
+        SqlauditError: a statement or command of a script cannot be run.
     """
-    if asked.file is not None:
-        check_into(asked.file)
-    at_prompt = not asked.texts
+    if request.file is not None:
+        check_into(request.file)
+    at_prompt = not request.texts
     if at_prompt and not sys.stdout.isatty():
         raise UsageError("A prompt needs a terminal. Run statements with -c or -f.")
     outside = Outside(at_prompt)
     with ProgressBar():  # a Spark takes seconds to start
-        opened = Workspace(asked.db, replace(asked.limits, timeout=None), asked.read)
-    with opened as workspace:
-        screen = Screen(outside.terminal(), asked.layout)
+        connection = Workspace(request.db, replace(request.limits, timeout=None), request.read)
+    with connection as workspace:
+        screen = Screen(outside.terminal(), request.layout)
         session = Session(
-            workspace, screen, GROUPS, asked.asked.inputs, asked.show_values, timeout=asked.limits.timeout
+            workspace, screen, GROUPS, request.demands.inputs, request.show_values, timeout=request.limits.timeout
         )
-        session.state = _first_state(workspace, asked)
-        if asked.file is not None:
-            workspace.keep(asked.file)  # also what the inputs name
-        screen.into(asked.file)
+        session.state = _first_state(workspace, request)
+        if request.file is not None:
+            workspace.check_not_read(request.file)  # also what the inputs name
+        screen.into(request.file)
         with contextlib.ExitStack() as unfinished:
             unfinished.callback(screen.drop)  # whatever ends it, Ctrl-C too: half a report is no file
             try:
-                code = converse(session, outside) if at_prompt else run_script(session, outside, asked.texts)
+                code = converse(session, outside) if at_prompt else run_script(session, outside, request.texts)
             except SqlauditError as error:
                 if isinstance(error, Interrupted):
                     unfinished.close()
@@ -114,22 +119,23 @@ def run_console(asked: ConsoleRequest) -> ExitCode:
         return code
 
 
-def _first_state(workspace: Workspace, given: ConsoleRequest) -> State:
-    targets = [workspace.target(name) for name in given.names]
-    asked = given.asked
+def _first_state(workspace: Workspace, request: ConsoleRequest) -> State:
+    """Return the state at the start. Tables and inputs are read, so that errors in them come first."""
+    targets = [workspace.target(name) for name in request.names]
+    demands = request.demands
     for target in targets:
         workspace.describe(target)
-    if "population" in asked.inputs:  # a table that an audit reads besides
-        population = population_target(asked.inputs, Target(relation="audited", read=given.read))
+    if "population" in demands.inputs:  # a table that an audit reads besides
+        population = population_target(demands.inputs, Target(relation="audited", read=request.read))
         workspace.query(population.query) if population.query else workspace.target(population.relation)
-    return State(targets[0] if targets else None, given.roles, asked.requirements)
+    return State(targets[0] if targets else None, request.roles, demands.requirements)
 
 
 def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> ExitCode:
-    """Run scripts up to their end, to `\\q` or to the first error; the exit code of it all.
+    """Run scripts up to their end, to `\\q` or to the first error. Return the exit code of all of it.
 
     Raises:
-        SqlauditError: a statement or command that cannot be carried out, with the line of the script.
+        SqlauditError: a statement or command cannot be run; the message has its line in the script.
     """
     codes = [ExitCode.OK]
     for text in texts:
@@ -140,20 +146,21 @@ def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> Exit
     return worst(*codes)
 
 
-def _script_step(session: Session, outside: Outside, piece: Piece, told: bool) -> ExitCode:
+def _script_step(session: Session, outside: Outside, piece: Piece, name_lines: bool) -> ExitCode:
+    """Run a piece of a script. Return its exit code; an error gets the line, if asked for."""
     try:
         with Interruptible(session.cancel, session.engine.executed), outside.working(session):
             return code_of(session.run(piece))
     except StatementError:
         raise
     except SqlauditError as error:
-        place = f"Line {piece.line}: " if told and piece.line > 1 else ""
-        error.args = (place + sentence(str(error)),)
+        position = f"Line {piece.line}: " if name_lines and piece.line > 1 else ""
+        error.args = (position + as_sentence(str(error)),)
         raise
 
 
 def code_of(result: object | None) -> ExitCode:
-    """The exit code that the result of a step asks for."""
+    """Return the exit code of a step's result."""
     if isinstance(result, AuditResult):
         return audit_code(result)
     if isinstance(result, LatticeResult):
@@ -172,14 +179,14 @@ def code_of(result: object | None) -> ExitCode:
     return ExitCode.OK
 
 
-# Ctrl-C at a prompt: it cancels what runs, however often it is pressed, and never ends the console.
+# Ctrl-C at a prompt cancels the running statement, however often it is pressed, and never ends the console.
 
 
 class Cancelling:
-    """While it lasts, Ctrl-C cancels the running statement; only the first one raises, the others cancel again.
+    """A block in which Ctrl-C cancels the running statement. Only the first one raises; the others cancel again.
 
     Args:
-        cancel: stops what is running; called from the signal handler.
+        cancel: stops the running statement; called from the signal handler.
 
     Raises:
         KeyboardInterrupt: inside the block, at the first Ctrl-C.
@@ -189,7 +196,7 @@ class Cancelling:
         self._cancel = cancel
         self._previous: Callable[[int, FrameType | None], object] | int | None = None
         self.stopped = False
-        """Whether there was a Ctrl-C."""
+        """True after a Ctrl-C."""
 
     def __enter__(self) -> Cancelling:
         if threading.current_thread() is threading.main_thread():
@@ -210,15 +217,15 @@ class Cancelling:
 
 SHOWN_ROWS = 1_000
 WIDEST = 60
-_BESIDE_THE_TEXT = 2
+_PROMPT_LINES = 2
 """Lines of a screen that a result leaves to the prompt."""
 
 
 class Outside:
-    """What a console writes to. A progress bar ends before anything is written.
+    """The stdout and stderr of a console. A progress bar ends before anything is written.
 
     Args:
-        at_prompt: whether somebody reads along, so that long results are paged.
+        at_prompt: True if long results are paged.
     """
 
     def __init__(self, at_prompt: bool = False) -> None:
@@ -226,12 +233,12 @@ class Outside:
         self._bar: ProgressBar | None = None
 
     def terminal(self) -> Terminal:
-        """This as the console knows it."""
+        """Return the terminal that a `Screen` writes to."""
         limit, widest = (SHOWN_ROWS, WIDEST) if self._at_prompt else (None, None)
         return Terminal(self.write, say, widest=widest, limit=limit)
 
     def write(self, text: str) -> None:
-        """A text on stdout, through a pager when it is longer or wider than the screen."""
+        """Write a text on stdout, through a pager if it is longer or wider than the screen."""
         if self._bar is not None:
             self._bar.__exit__()
         if self._at_prompt and not _fits(text):
@@ -242,7 +249,7 @@ class Outside:
 
     @contextlib.contextmanager
     def working(self, session: Session) -> Iterator[None]:
-        """While a step runs: a bar on a terminal when it takes long; then its time, when that is wanted."""
+        """Show a progress bar while a step runs, and afterwards its time if that is on."""
         begun = time.monotonic()
         with ProgressBar() as bar:
             self._bar = bar
@@ -256,41 +263,41 @@ class Outside:
 
 
 def _fits(text: str) -> bool:
-    """Whether a text fits on the screen, in height and width; colours take no place."""
+    """Return True if a text fits on the screen, in height and width. Colours take no width."""
     size = shutil.get_terminal_size((80, 24))
     lines = click.unstyle(text).splitlines()
-    return len(lines) <= size.lines - _BESIDE_THE_TEXT and all(width_of(line) <= size.columns for line in lines)
+    return len(lines) <= size.lines - _PROMPT_LINES and all(width_of(line) <= size.columns for line in lines)
 
 
 def converse(session: Session, outside: Outside) -> ExitCode:
-    """Read and carry out what somebody types, until they leave."""
+    """Read and run what the user types until they leave. Return the exit code."""
     read = prompt_of(session)
     click.echo(f"sqlaudit {__version__} on {session.engine.version()}. \\? lists the commands, \\q exits.")
     while not session.left and not ENDING.leaves:
         ENDING.forgive()
         try:
-            _carry_out(session, outside, read())
+            _run_typed(session, outside, read())
         except EOFError:
             break
-        except KeyboardInterrupt:  # at the prompt it drops what was typed
+        except KeyboardInterrupt:  # at the prompt it drops the line
             continue
     return ExitCode.INTERRUPTED if ENDING.leaves else ExitCode.OK
 
 
-def _carry_out(session: Session, outside: Outside, text: str) -> None:
-    """The statements of a text, up to the first that goes wrong."""
+def _run_typed(session: Session, outside: Outside, text: str) -> None:
+    """Run the statements of a text, up to the first error."""
     try:
         pieces = list(split(text, session.workspace.dialect))
     except SqlauditError as error:
         say(str(error))
         return
     for piece in pieces:
-        if session.left or not _typed_step(session, outside, piece):
+        if session.left or not _run_piece(session, outside, piece):
             return
 
 
-def _typed_step(session: Session, outside: Outside, piece: Piece) -> bool:
-    """Whether a piece was carried out; what went wrong has been said."""
+def _run_piece(session: Session, outside: Outside, piece: Piece) -> bool:
+    """Run a piece. Return True if it succeeded; otherwise the error has been printed."""
     with Boundary() as boundary:
         try:
             with Cancelling(session.cancel) as cancelling, outside.working(session):
@@ -303,18 +310,18 @@ def _typed_step(session: Session, outside: Outside, piece: Piece) -> bool:
             say(f"{ENDING.word}." if ENDING.leaves else "cancelled.")
             return False
         except SqlauditError as error:
-            say("cancelled." if cancelling.stopped else sentence(str(error)))
+            say("cancelled." if cancelling.stopped else as_sentence(str(error)))
             return False
     return not boundary.code
 
 
-# The prompt: a line editor with history, completion and highlighting. What was found never gets into the history.
+# The prompt: a line editor with history, completion and highlighting. Results never get into the history.
 
 HISTORY = "SQLAUDIT_HISTORY"
-"""Names another file for the history; empty = none is kept."""
-SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
-"""What people type who do not know the commands yet."""
-_OWN_WORDS = ("AUDIT", "AGGREGATES", "SENSITIVE", "REQUIRE", "ENTITY")
+"""Environment variable with another file for the history; empty = no history."""
+PLAIN_WORDS = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
+"""Words that people type before they know the commands."""
+_STATEMENT_WORDS = ("AUDIT", "AGGREGATES", "SENSITIVE", "REQUIRE", "ENTITY")
 _COLOURS = Style.from_dict(
     {
         "pygments.keyword": "ansiblue",
@@ -326,10 +333,10 @@ _COLOURS = Style.from_dict(
 
 
 class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no types
-    """SQL with the words of AUDIT, and commands."""
+    """A lexer for SQL with the words of AUDIT, and for commands."""
 
     def get_tokens_unprocessed(self, text: str, *args: object) -> Iterator[tuple[int, _TokenType, str]]:
-        """Positions, kinds and texts."""
+        """Return positions, kinds and texts of tokens."""
         if text.lstrip().startswith("\\"):
             end = len(text) - len(text.lstrip()) + len(text.split(None, 1)[0])
             yield 0, Keyword, text[:end]
@@ -337,11 +344,11 @@ class ConsoleLexer(PostgresLexer):  # type: ignore[misc]  # pygments has no type
                 yield at + end, kind, value
             return
         for at, kind, value in super().get_tokens_unprocessed(text, *args):
-            yield at, Keyword if value.upper() in _OWN_WORDS else kind, value
+            yield at, Keyword if value.upper() in _STATEMENT_WORDS else kind, value
 
 
 def prompt_of(session: Session) -> Callable[[], str]:
-    """What reads the next statements or command that somebody types.
+    """Return a function that reads the next statements or command of the user.
 
     It raises EOFError at Ctrl-D, and KeyboardInterrupt at Ctrl-C, which drops the line.
     """
@@ -353,7 +360,7 @@ def prompt_of(session: Session) -> Callable[[], str]:
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
             buffer.complete_state = None
-        elif buffer.text.strip().casefold() in SPOKEN or is_complete(buffer.text, session.workspace.dialect):
+        elif buffer.text.strip().casefold() in PLAIN_WORDS or is_complete(buffer.text, session.workspace.dialect):
             buffer.validate_and_handle()
         else:
             buffer.insert_text("\n")
@@ -372,13 +379,15 @@ def prompt_of(session: Session) -> Callable[[], str]:
 
     def read() -> str:
         typed = editor.prompt(f"{visible(session.called()) or 'sqlaudit'}=> ")
-        return SPOKEN.get(typed.strip().casefold(), typed)
+        return PLAIN_WORDS.get(typed.strip().casefold(), typed)
 
     return read
 
 
 def history() -> History:
-    """The history of earlier sessions, in a file that nobody else can read; in memory where no file can be."""
+    """Return the history of earlier sessions, in a file that only this user can read, or in memory if no file can be
+    used.
+    """
     named = os.environ.get(HISTORY)
     if named == "":
         return InMemoryHistory()

@@ -1,6 +1,6 @@
-"""Where a console shows what it found: reports, rows and plain texts, as a table, as CSV or as JSON, or in a file.
+"""Show reports, rows and texts of a console as a table, CSV or JSON, at a terminal or in a file.
 
-Values are data: what would steer a terminal is shown, never obeyed.
+Values are data: control characters are shown, never sent to the terminal.
 """
 
 from __future__ import annotations
@@ -31,26 +31,28 @@ _CHUNK = 64_000
 
 
 @dataclass(frozen=True)
-class Reported:
-    """A report for people and for programs; both are made when they are wanted."""
+class Report:
+    """A report for people and for programs. Each is made when it is needed."""
 
     document: Callable[[], Document]
     data: Callable[[], Mapping[str, Any]]
 
 
-def report_of(result: Any) -> Reported:
-    """The report of any result that a public function returns."""
-    return Reported(lambda: document_of(result), result.to_dict)
+def report_of(result: Any) -> Report:
+    """Return the report of a result of a public function."""
+    return Report(lambda: document_of(result), result.to_dict)
 
 
 @dataclass(frozen=True)
 class Terminal:
-    """The outside of a console.
+    """The stdout and stderr of a console.
 
     Args:
-        write: puts a whole text on stdout (through a pager where that helps). say: a sentence of talk, on stderr.
-        seen: whether a terminal shows what is written.
-        widest: the widest cell of a table, None = any. limit: how many rows of a SELECT are shown, None = all.
+        write: writes a whole text on stdout (through a pager where that helps).
+        say: writes a sentence on stderr.
+        seen: returns True if a terminal shows the text.
+        widest: the width of the widest cell of a table, None = any.
+        limit: the number of rows of a SELECT that are shown, None = all.
     """
 
     write: Callable[[str], None]
@@ -61,39 +63,40 @@ class Terminal:
 
 
 class Screen:
-    """Shows what a console found.
+    """Shows the results of a console, at a terminal or in a file.
 
     Args:
-        terminal: the outside. layout: table, csv or json.
+        terminal: the stdout and stderr of the console.
+        layout: table, csv or json.
     """
 
     def __init__(self, terminal: Terminal, layout: str = "table") -> None:
         self.terminal, self.layout = terminal, layout
         self.limit = terminal.limit
         self._file: IO[str] | None = None
-        self._held = contextlib.ExitStack()
+        self._replacement = contextlib.ExitStack()
         self._filled = False
         self._name = ""
 
-    def report(self, reported: Reported) -> None:
-        """A report: as text, its tables as CSV, or one line of JSON."""
+    def report(self, reported: Report) -> None:
+        """Show a report: as text, its tables as CSV, or as one line of JSON."""
         if self.layout == "json":
             document = reported.document()
             lines = render_json({**reported.data(), "report": stored_document(document)}).splitlines()
             self._put([" ".join(map(str.strip, lines)) + "\n"])  # so that a program reads one result a line
         elif self.layout == "csv":
-            self._put(self._seen(_csv_of(reported.document())))
+            self._put(self._escaped(_csv_of(reported.document())))
         else:
             terminal = Output()
             width, colour = (terminal.width, terminal.colour) if self._file is None else (PLAIN_WIDTH, False)
             self._put([render_text(reported.document(), width, colour, glossary=False)])
 
     def rows(self, rows: Rows) -> None:
-        """The rows of a SELECT."""
+        """Show the rows of a SELECT."""
         if self.layout == "json":
             self._put(as_json(rows))
         elif self.layout == "csv":
-            self._put(self._seen(line + "\n" for line in as_csv(rows)))
+            self._put(self._escaped(line + "\n" for line in as_csv(rows)))
         else:
             at_terminal = self._file is None
             widest, limit = (self.terminal.widest, self.limit) if at_terminal else (None, None)
@@ -101,22 +104,22 @@ class Screen:
 
     @property
     def row_limit(self) -> int | None:
-        """How many rows of a SELECT are fetched: one more than is shown, which says whether there are more."""
-        shown = self.limit if self._file is None and self.layout == "table" else None
-        return None if shown is None else shown + 1
+        """Return the number of rows of a SELECT to fetch: one more than is shown, to see if there are more."""
+        limit = self.limit if self._file is None and self.layout == "table" else None
+        return None if limit is None else limit + 1
 
     def text(self, text: str) -> None:
-        """A text that is finished: SQL, or a list."""
-        self._put(self._seen([text if text.endswith("\n") else text + "\n"]))
+        """Show a finished text: SQL, or a list."""
+        self._put(self._escaped([text if text.endswith("\n") else text + "\n"]))
 
     def note(self, sentence: str) -> None:
-        """A sentence of talk, which never mixes with data."""
+        """Print a sentence on stderr, where it never mixes with data."""
         self.terminal.say(sentence)
 
     def into(self, path: Path | None) -> None:
-        """Everything goes into a file from now on, or to the terminal again.
+        """Write everything into a file from now on, or to the terminal again if there is no path.
 
-        The file takes its place when it is finished: until then an older one stays as it is.
+        The file appears when it is finished. Until then an older one stays as it is.
 
         Raises:
             UsageError: the file cannot be written.
@@ -126,21 +129,21 @@ class Screen:
         self.close()
         if path is None:
             return
-        with contextlib.ExitStack() as held:  # which leaves an older file as it is when something fails
-            temporary = held.enter_context(replacing(path))
+        with contextlib.ExitStack() as replacement:  # leaves an older file as it is when something fails
+            temporary = replacement.enter_context(replacing(path))
             try:
                 self._file = temporary.open("w", encoding="utf-8", newline="")
             except OSError as error:
                 raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
-            self._held, self._name, self._filled = held.pop_all(), str(path), False
+            self._replacement, self._name, self._filled = replacement.pop_all(), str(path), False
 
     def close(self) -> None:
-        """Finish the file, if there is one: it takes its place now.
+        """Finish the file, if there is one, and replace an older file with it.
 
         Raises:
             UsageError: the file cannot be written.
         """
-        file, held = self._file, self._held
+        file, replacement = self._file, self._replacement
         if file is None:
             return
         try:
@@ -149,10 +152,10 @@ class Screen:
             self.drop()
             raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
         self._file = None
-        held.close()
+        replacement.close()
 
     def close_after_error(self) -> None:
-        """Finish a file that holds results of steps that went well; without any it stays as it was before."""
+        """Finish a file that holds results of successful steps. Without any, an older file stays as it was."""
         if self._filled:
             self.close()
         else:
@@ -164,16 +167,16 @@ class Screen:
         if file is not None:
             with contextlib.suppress(OSError):
                 file.close()
-            self._held.__exit__(_Dropped, _Dropped(), None)
+            self._replacement.__exit__(_DiscardFile, _DiscardFile(), None)
 
-    def _seen(self, pieces: Iterable[str]) -> Iterable[str]:
-        """Texts as they are for files and pipes; at a terminal, what would steer it is shown instead."""
+    def _escaped(self, pieces: Iterable[str]) -> Iterable[str]:
+        """Return texts as they are for files and pipes; for a terminal, with its control characters escaped."""
         if self._file is not None or not self.terminal.seen():
             return pieces
         return ("\n".join(map(visible, piece.split("\n"))) for piece in pieces)
 
     def _put(self, pieces: Iterable[str]) -> None:
-        """Pieces of text to where they belong, in chunks; at a prompt in one piece, so that it can be paged."""
+        """Write pieces of text in chunks; at a prompt as one text, so that it can be paged."""
         at_prompt = self._file is None and self.terminal.limit is not None
         for chunk in ["".join(pieces)] if at_prompt else _chunks(pieces):
             if self._file is None:
@@ -188,35 +191,36 @@ class Screen:
                 raise UsageError(f"{self._name!r} could not be written: {error.strerror}.") from None
 
 
-class _Dropped(Exception):
-    """What was written will not be kept."""
+class _DiscardFile(Exception):
+    """Signals to `replacing` that the new file is not to replace the older one."""
 
 
 def check_into(path: Path) -> None:
-    """Nothing when a file can take results, and its ending promises nothing else.
+    """Raise UsageError if a file cannot take results, or its ending stands for another format.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: the file or its ending is refused.
     """
     check_destination(path)
     check_ending(path, ENDINGS)
 
 
 def _chunks(pieces: Iterable[str]) -> Iterator[str]:
-    held: list[str] = []
+    """Join pieces of text into chunks of at least `_CHUNK` characters."""
+    chunk: list[str] = []
     size = 0
     for piece in pieces:
-        held.append(piece)
+        chunk.append(piece)
         size += len(piece)
         if size >= _CHUNK:
-            yield "".join(held)
-            held, size = [], 0
-    if held:
-        yield "".join(held)
+            yield "".join(chunk)
+            chunk, size = [], 0
+    if chunk:
+        yield "".join(chunk)
 
 
 def _csv_of(document: Document) -> Iterator[str]:
-    """The tables of a report, each under its header and with an empty line between two."""
+    """Return the tables of a report as CSV, each under its header and with an empty line between two."""
     blocks = [*document.lead, *(block for section in document.sections for block in section.blocks)]
     for number, table in enumerate(block for block in in_words(tuple(blocks)) if isinstance(block, Table)):
         yield "\n" if number else ""
@@ -227,13 +231,13 @@ def _csv_of(document: Document) -> Iterator[str]:
 # Rows as a table, as CSV or as JSON.
 
 MEASURED = 1_000
-"""So many rows are looked at for the widths of columns; what comes later may stand out of its column."""
+"""Number of rows from which the widths of columns are computed. Later cells may be wider than their column."""
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 NULL = "NULL"
 
 
 def width_of(text: str) -> int:
-    """The columns that a text takes at a terminal.
+    """Return the columns that a text takes at a terminal.
 
     Example:
         >>> width_of("ab"), width_of("日本")
@@ -247,7 +251,7 @@ def width_of(text: str) -> int:
 
 
 def cell_text(value: Any) -> str:
-    r"""A value as a table shows it: NULL for a missing one, control characters as escapes.
+    r"""Return a value as a table shows it: NULL for a missing one, control characters as escapes.
 
     Example:
         >>> cell_text(None), cell_text("red\x1b[31m"), cell_text(True), cell_text(b"\x01")
@@ -263,36 +267,37 @@ def cell_text(value: Any) -> str:
 
 
 def as_table(rows: Rows, widest: int | None = None, limit: int | None = None) -> Iterator[str]:
-    """The lines of a table, with the number of rows below.
+    """Return the lines of a table, with the number of rows below.
 
     Args:
-        rows: what to show. widest: the cells of a column at a terminal, cut with `…` beyond; None = whole.
-        limit: how many rows are shown; when there is one more, the last line says so.
+        rows: the rows to show.
+        widest: the width at which cells are cut with `…`; None = never.
+        limit: the number of rows to show. If there are more, the last line says so. None = all.
     """
-    every = itertools.chain.from_iterable(rows.batches)
-    shown = every if limit is None else itertools.islice(every, limit)
-    first = [_texts(row, widest) for row in itertools.islice(shown, MEASURED)]
-    heads = [_cut(visible(column.name), widest) for column in rows.columns]
+    all_rows = itertools.chain.from_iterable(rows.batches)
+    first_rows = all_rows if limit is None else itertools.islice(all_rows, limit)
+    first = [_cell_texts(row, widest) for row in itertools.islice(first_rows, MEASURED)]
+    heads = [_cut_to_width(visible(column.name), widest) for column in rows.columns]
     widths = [max(map(width_of, cells)) for cells in zip(heads, *first, strict=True)]
     right = [column.kind in _NUMBERS for column in rows.columns]
-    yield _line(heads, widths, [False] * len(heads))
+    yield _aligned_line(heads, widths, [False] * len(heads))
     yield "-+-".join("-" * width for width in widths)
     number = 0
-    for cells in itertools.chain(first, (_texts(row, widest) for row in shown)):
-        yield _line(cells, widths, right)
+    for cells in itertools.chain(first, (_cell_texts(row, widest) for row in first_rows)):
+        yield _aligned_line(cells, widths, right)
         number += 1
-    more = limit is not None and next(every, None) is not None
-    yield f"(the first {plural(number, 'row')}; there are more)" if more else f"({plural(number, 'row')})"
+    has_more = limit is not None and next(all_rows, None) is not None
+    yield f"(the first {plural(number, 'row')}; there are more)" if has_more else f"({plural(number, 'row')})"
 
 
 def as_csv(rows: Rows) -> Iterator[str]:
-    """The lines of a CSV with a header; NULL is an empty field, a formula gets a leading apostrophe as in exports."""
+    """Return the lines of a CSV with a header. NULL is an empty field; a formula gets a leading apostrophe."""
     yield csv_line([column.name for column in rows.columns])
     yield from map(csv_line, itertools.chain.from_iterable(rows.batches))
 
 
 def csv_line(cells: Iterable[Any]) -> str:
-    """One line of CSV, without its end.
+    """Return one line of CSV, without its end.
 
     Example:
         >>> csv_line([1, None, "a,b", "=1+1"])
@@ -304,30 +309,36 @@ def csv_line(cells: Iterable[Any]) -> str:
 
 
 def as_json(rows: Rows) -> Iterator[str]:
-    """One JSON object in pieces that together are one line: `{"columns": [{"name", "type"}], "rows": [[…], …]}`."""
-    yield '{"columns": ' + json_text([{"name": one.name, "type": one.type} for one in rows.columns]) + ', "rows": ['
+    """Return one JSON object as pieces of one line: `{"columns": [{"name", "type"}], "rows": [[…], …]}`."""
+    yield (
+        '{"columns": '
+        + json_text([{"name": column.name, "type": column.type} for column in rows.columns])
+        + ', "rows": ['
+    )
     for number, row in enumerate(itertools.chain.from_iterable(rows.batches)):
         yield (", " if number else "") + json_text([plain(value) for value in row])
     yield "]}\n"
 
 
-def _texts(row: Row, widest: int | None) -> list[str]:
-    return [_cut(cell_text(value), widest) for value in row]
+def _cell_texts(row: Row, widest: int | None) -> list[str]:
+    return [_cut_to_width(cell_text(value), widest) for value in row]
 
 
-def _cut(text: str, widest: int | None) -> str:
+def _cut_to_width(text: str, widest: int | None) -> str:
+    """Return a text, cut with `…` if it is wider than allowed."""
     if widest is None or len(text) * 2 <= widest or width_of(text) <= widest:
         return text
-    kept, width = "", 0
+    prefix, width = "", 0
     for character in text:
         width += width_of(character)
         if width > widest - 1:
             break
-        kept += character
-    return kept + "…"
+        prefix += character
+    return prefix + "…"
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+def _aligned_line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    """Return the cells of a row, padded to the widths of their columns."""
     padded = [
         " " * (width - width_of(cell)) + cell if to_right else cell + " " * (width - width_of(cell))
         for cell, width, to_right in zip(cells, widths, right, strict=True)

@@ -1,4 +1,4 @@
-"""A session of the console: what it works on, and how a statement or command is carried out. It knows no terminal."""
+"""A session of the console: its state, and how statements and commands run. It knows no terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
-from sqlaudit.cli.console.screen import Reported, Screen, report_of
+from sqlaudit.cli.console.screen import Report, Screen, report_of
 from sqlaudit.cli.console.statements import (
     Piece,
     in_the_statement,
@@ -29,7 +29,7 @@ from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
 from sqlaudit.tabular.result import AggregatesResult
 
-# How the console spells the fields of requests: what is an option elsewhere is a command here.
+# How the console spells the fields of requests: an option elsewhere is a command here.
 
 _COMMANDS = {
     "qi": "\\qi",
@@ -38,8 +38,8 @@ _COMMANDS = {
     "require": "\\require",
     "values": "\\count",
 }
-_SAMPLED = ("sampling_fraction", "population_size", "weights")
-_SAID = {
+_SAMPLE_FIELDS = ("sampling_fraction", "population_size", "weights")
+_COMMAND_OF_FIELD = {
     "query": "the statement",
     "show_values": "\\values on",
     "failing_classes_to": "`sqlaudit audit --failing-classes-to FILE.csv`",
@@ -50,7 +50,7 @@ _SAID = {
 
 
 def in_the_console(field: str, values: tuple[object, ...]) -> str | None:
-    r"""The command for a field, with its values behind it; None where the console has none.
+    r"""Return the command for a field, with its values behind it, None if the console has none.
 
     Example:
         >>> in_the_console("qi", ("age", "sex")), in_the_console("show_values", (True,)), in_the_console("to", ())
@@ -58,12 +58,12 @@ def in_the_console(field: str, values: tuple[object, ...]) -> str | None:
     """
     if field in _COMMANDS:
         return " ".join((_COMMANDS[field], *map(str, values)))
-    return "\\sample" if field in _SAMPLED else _SAID.get(field)
+    return "\\sample" if field in _SAMPLE_FIELDS else _COMMAND_OF_FIELD.get(field)
 
 
-def sentence(text: str) -> str:
-    """A text that may begin with what the console calls a query, as a sentence."""
-    return "T" + text[1:] if text.startswith(_SAID["query"]) else text
+def as_sentence(text: str) -> str:
+    """Return a text with a capital letter, if it begins with the console's name for a query."""
+    return "T" + text[1:] if text.startswith(_COMMAND_OF_FIELD["query"]) else text
 
 
 SHOWN_CLASSES = 10
@@ -72,7 +72,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class State:
-    """What the commands act on: a relation (None: the last SELECT), roles, and what must hold."""
+    """The state that commands act on: a relation (None: the last SELECT), roles and requirements."""
 
     target: Target | None = None
     roles: Roles = field(default_factory=Roles)
@@ -84,9 +84,12 @@ class Session:
     """One console.
 
     Args:
-        workspace: the database and files. screen: where results go. groups: the commands, by what the help calls them.
+        workspace: the database and files.
+        screen: shows results.
+        groups: the commands, by their heading in the help.
         inputs: further inputs of models, as an audit takes them.
-        show_values: whether values of classes may be read. timing: whether times are told.
+        show_values: whether values of classes may be read.
+        timing: whether the time of each step is printed.
         timeout: seconds for each statement and command, None = no limit.
     """
 
@@ -100,42 +103,42 @@ class Session:
     state: State = field(default_factory=State)
     selected: Target | None = None
     """The last SELECT."""
-    reported: Reported | None = None
+    reported: Report | None = None
     """The last report, which can be written to a file."""
     steps: list[Executed] = field(default_factory=list)
     """The statements that the last step ran."""
     pieces: int = 8
-    """To how many pieces of knowledge disclosure was asked for last."""
+    """The largest number of pieces of knowledge in the last question about disclosure."""
     supposed: object = None
-    """What the commands that change classes keep of these."""
+    """The classes that `\\replace` and `\\grow` have changed."""
     left: bool = False
-    """Whether the session was asked to end."""
+    """True if the session is to end."""
     _past: list[State] = field(default_factory=list)
     _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Every command by its name, in the order of the help."""
+        """Return every command by its name, in the order of the help."""
         return {command.name: command for group in self.groups.values() for command in group}
 
     def find_command(self, name: str) -> Command:
-        """The command of a name.
+        """Return the command of a name.
 
         Raises:
-            UsageError: there is none; the sentence names the closest.
+            UsageError: there is none; the message suggests the closest.
         """
-        found = self.commands.get(name)
-        if found is None:
+        command = self.commands.get(name)
+        if command is None:
             near = " \\d lists tables." if name.startswith("d") else closest(name, self.commands)
             raise UsageError(f"There is no command \\{name}.{near} \\? lists them.")
-        return found
+        return command
 
     @speaking(in_the_console)
     def run(self, piece: Piece) -> object | None:
-        """Carry out a statement or command, and return its result where it has a verdict.
+        """Run a statement or command, and return its result if it has a verdict.
 
         Raises:
-            SqlauditError: what keeps it from being carried out.
+            SqlauditError: it cannot be run.
         """
         if not piece.is_command:
             return self._in_time(lambda: self._statement(piece))
@@ -143,11 +146,11 @@ class Session:
         command = self.find_command(words[0] if words else "")
         return self._in_time(lambda: command.run(self, words[1] if len(words) > 1 else ""))
 
-    # --- what commands use ---
+    # --- for commands ---
 
     @property
     def engine(self) -> Engine:
-        """The open engine; it may be another one after a further file was named."""
+        """Return the open engine. It can be another one after a further file was named."""
         return self.workspace.engine
 
     def cancel(self) -> None:
@@ -155,18 +158,18 @@ class Session:
         self.engine.cancel()
 
     def target(self) -> Target:
-        """The current relation.
+        """Return the current relation.
 
         Raises:
             UsageError: there is none yet.
         """
-        found = self.state.target or self.selected
-        if found is None:
+        target = self.state.target or self.selected
+        if target is None:
             raise UsageError("No relation is selected. Name a table or file with \\use, or run a SELECT.")
-        return found
+        return target
 
     def called(self) -> str:
-        """A short name of the current relation, empty when there is none."""
+        """Return a short name of the current relation, empty if there is none."""
         target = self.state.target or self.selected
         if target is None or target.query:
             return "query" if target else ""
@@ -174,17 +177,17 @@ class Session:
         return short or target.relation.rpartition(".")[2].strip('"')
 
     def relation(self) -> Relation:
-        """The current relation with its columns."""
+        """Return the current relation with its columns."""
         return self.workspace.describe(self.target())
 
     def change(self, state: State) -> None:
-        """Go on with another state; `undo` comes back."""
+        """Set another state. `undo` returns to the one before."""
         if state != self.state:
             self._past.append(self.state)
             self.state = state
 
     def undo(self) -> State:
-        """The state before the last change.
+        """Return to the state before the last change.
 
         Raises:
             UsageError: nothing was changed.
@@ -195,15 +198,16 @@ class Session:
         return self.state
 
     def audit(self, *, afresh: bool = False) -> AuditResult:
-        """The audit of the current relation with the current roles; the last one if nothing has changed since, unless
-        it is wanted `afresh`.
+        """Return the audit of the current relation with the current roles.
+
+        Returns the last audit if nothing has changed since, unless `afresh`.
 
         Raises:
             SqlauditError: as `sqlaudit.audit`.
         """
         state = replace(self.state, target=self.target())
-        asked = (self.engine, state, self.show_values)
-        if self._audited is not None and self._audited[0] == asked and not afresh:
+        key = (self.engine, state, self.show_values)
+        if self._audited is not None and self._audited[0] == key and not afresh:
             return self._audited[1]
         result = sqlaudit.audit(
             state.target,
@@ -214,14 +218,14 @@ class Session:
             failing_classes=SHOWN_CLASSES,
             show_values=self.show_values,
         )
-        self._audited = (asked, result)
+        self._audited = (key, result)
         return result
 
     def require_roles(self) -> Roles:
-        """The roles, of which the quasi-identifiers must be named.
+        """Return the roles. Their quasi-identifiers must be set.
 
         Raises:
-            UsageError: they are not; the sentence says which columns a profile would propose.
+            UsageError: they are not; the message has the columns that a profile proposes.
         """
         roles = self.state.roles
         if roles.quasi_identifiers:
@@ -234,7 +238,7 @@ class Session:
         raise UsageError(f"No quasi-identifiers are set. Name what others may know about a person.{hint}")
 
     def show(self, result: T) -> T:
-        """Show the report of a result, and keep it for another file."""
+        """Show the report of a result. It is kept for `\\report`, too."""
         self.reported = report_of(result)
         self.screen.report(self.reported)
         return result
@@ -242,6 +246,7 @@ class Session:
     # --- statements ---
 
     def _statement(self, piece: Piece) -> object | None:
+        """Run a statement: AUDIT, AGGREGATES, EXPLAIN, DESCRIBE, or a SELECT whose rows are shown."""
         dialect = self.workspace.dialect
         if not tokens_of(piece.text, dialect):
             return None
@@ -255,7 +260,7 @@ class Session:
         if words[0].upper() == "EXPLAIN" and len(words) > 1:
             self.screen.text(self.workspace.plan(self.workspace.query(words[1]), self.show_values))
             return None
-        if words[0].upper() in ("SHOW", "DESCRIBE", "DESC") and (name := _described(piece.text)) is not None:
+        if words[0].upper() in ("SHOW", "DESCRIBE", "DESC") and (name := _describe_argument(piece.text)) is not None:
             return self.find_command("d").run(self, name)
         target = self.workspace.query(piece.text)
         rows = self.workspace.rows(target, self.screen.row_limit)
@@ -264,34 +269,44 @@ class Session:
         return None
 
     def _audit_statement(self, piece: Piece) -> AuditResult:
-        said = parse_audit(piece.text, self.workspace.dialect, piece.line)
-        target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
-        kept = self.state.roles  # what the statement has no words for
+        """Run an AUDIT statement. Its roles and requirements become the current ones."""
+        statement = parse_audit(piece.text, self.workspace.dialect, piece.line)
+        target = self.workspace.query(statement.query) if statement.query else self.workspace.target(statement.relation)
+        current_roles = self.state.roles  # for the roles that the statement has no words for
         roles = replace(
-            kept,
-            quasi_identifiers=said.roles.quasi_identifiers,
-            sensitive=said.roles.sensitive,
-            entity=said.roles.entity,
-            known_rows=kept.known_rows if said.roles.entity else KnownRows.WORSE,
+            current_roles,
+            quasi_identifiers=statement.roles.quasi_identifiers,
+            sensitive=statement.roles.sensitive,
+            entity=statement.roles.entity,
+            known_rows=current_roles.known_rows if statement.roles.entity else KnownRows.WORSE,
         )
-        self.change(State(target, roles, said.requirements))
+        self.change(State(target, roles, statement.requirements))
         return self.show(self.audit(afresh=True))
 
     def _cells_statement(self, piece: Piece) -> AggregatesResult:
-        """Judge published cells; roles and requirements are about rows of persons, and stay as they are."""
+        """Judge the cells of a published table. The current roles and requirements are about rows of people and stay as
+        they are.
+        """
         from sqlaudit.tabular.run import find_unsafe_cells
 
-        said = parse_cells(piece.text, self.workspace.dialect, piece.line)
-        target = self.workspace.query(said.query) if said.query else self.workspace.target(said.relation)
-        before, linked = ([self.workspace.target(name) for name in names] for names in (said.before, said.linked))
-        request = replace(said.request, show_values=self.show_values)
+        statement = parse_cells(piece.text, self.workspace.dialect, piece.line)
+        target = self.workspace.query(statement.query) if statement.query else self.workspace.target(statement.relation)
+        before, linked = (
+            [self.workspace.target(name) for name in names] for names in (statement.before, statement.linked)
+        )
+        request = replace(statement.request, show_values=self.show_values)
         with speaking(in_the_statement):
             return self.show(find_unsafe_cells(self.engine, target, request, before, linked))
 
     # --- time ---
 
     def _in_time(self, work: Callable[[], T]) -> T:
-        """The work within the timeout, with its statements noted."""
+        """Run the work within the timeout, and keep its statements for `\\sql`.
+
+        Raises:
+            Incomplete: the time limit was reached.
+            EngineError: the database failed. If its connection was lost, the console has connected again.
+        """
         self.engine.executed.clear()
         deadline = None if self.timeout is None else Deadline(self.timeout, self.cancel)
         try:
@@ -310,7 +325,7 @@ class Session:
         finally:
             if deadline is not None:
                 deadline.stop()
-            if steps := [done for done in self.engine.executed if done.sql]:
+            if steps := [statement for statement in self.engine.executed if statement.sql]:
                 self.steps = steps
 
 
@@ -319,9 +334,11 @@ class Command:
     """A command that begins with a backslash.
 
     Args:
-        name: without the backslash. arguments: how the help writes them. help: one line.
-        run: carries it out, with what follows the name. completes: what can follow: columns, qi, tables, files,
-            models, dialects, switch, parts, or nothing.
+        name: without the backslash.
+        arguments: how the help writes them.
+        help: one line.
+        run: runs it, with the text behind the name.
+        completes: what the tab key offers: columns, qi, tables, files, models, dialects, switch, parts, or nothing.
     """
 
     name: str
@@ -331,16 +348,18 @@ class Command:
     completes: str = ""
 
 
-_OF_TABLES = re.compile(r"SHOW\s+(?:ALL\s+)?TABLES", re.IGNORECASE)
-_OF_COLUMNS = re.compile(
+_SHOW_TABLES = re.compile(r"SHOW\s+(?:ALL\s+)?TABLES", re.IGNORECASE)
+_DESCRIBE_TABLE = re.compile(
     r"(?:DESC(?:RIBE)?|SHOW\s+COLUMNS\s+(?:FROM|IN))\s+(?:TABLE\s+)?(?!SELECT\b)(.+)", re.IGNORECASE
 )
 
 
-def _described(statement: str) -> str | None:
-    """What `\\d` is given for SHOW TABLES and DESCRIBE, as other consoles have them; None for other statements."""
+def _describe_argument(statement: str) -> str | None:
+    """Return the argument of `\\d` for SHOW TABLES and DESCRIBE, as other consoles have them. None for other
+    statements.
+    """
     text = statement.strip().rstrip(";").strip()
-    if _OF_TABLES.fullmatch(text):
+    if _SHOW_TABLES.fullmatch(text):
         return ""
-    found = _OF_COLUMNS.fullmatch(text)
-    return found[1].strip() if found else None
+    match = _DESCRIBE_TABLE.fullmatch(text)
+    return match[1].strip() if match else None

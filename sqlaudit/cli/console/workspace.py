@@ -1,7 +1,7 @@
-"""What a console works on: one read-only connection, the files that were named, and what the catalog knows.
+"""The workspace of a console: one read-only connection, named files, and the names of the catalog.
 
-An engine closes access to all other files before the first statement runs. When somebody names another file later,
-the console opens a new engine that may read this one, too; nothing of the old one was kept.
+An engine closes access to all other files before the first statement runs. When another file is named later, the
+console opens a new engine that may read this file, too.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.gates.proposal import tables_of
 
 MOST_COLUMNS = 20_000
-"""So many columns of a catalog are read for completion."""
-_WHOLE_ROWS = {"expressions", "from_", "where"}
-_A_NAME = {"this", "db", "catalog", "alias"}
+"""Number of columns of a catalog that are read for completion."""
+_SELECT_STAR_PARTS = {"expressions", "from_", "where"}
+_TABLE_NAME_PARTS = {"this", "db", "catalog", "alias"}
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,20 @@ class Workspace:
 
     @property
     def dialect(self) -> str:
-        """The sqlglot name of the database's dialect."""
+        """Return the sqlglot name of the database's dialect."""
         return self.engine.dialect
 
     @property
     def _announces_files(self) -> bool:
-        """Whether a query names files, which have to be announced before they are read."""
+        """Return True if files that a query names have to be announced to the engine before they are read."""
         return self.engine.reads_files and not self.engine.finds_files
 
     def short_name(self, path: str) -> str | None:
-        """How a file can be named like a table, None when it cannot."""
+        """Return the name by which a file can be named like a table, None if it has none."""
         return next((name for name, file in self.files.items() if file == path), None)
 
     def target(self, written: str) -> Target:
-        """The table or file that somebody means by a name; a file becomes readable."""
+        """Return the table or file of this name. A file becomes readable."""
         name = written.strip()
         if len(name) > 1 and name[0] == name[-1] == "'":
             name = name[1:-1].replace("''", "'")
@@ -91,16 +91,16 @@ class Workspace:
             return Target(relation=name)
         return Target(relation=name, read=self._read) if self.engine.finds_files else self._allow(name)
 
-    def keep(self, path: Path) -> None:
-        """Nothing when a file may be written; what the console reads stays as it is.
+    def check_not_read(self, path: Path) -> None:
+        """Raise UsageError if the console reads this file, which then must not be written.
 
         Raises:
-            UsageError: it is read.
+            UsageError: the console reads it.
         """
         refuse_overwriting([path], files_read(self.db, self._announced))
 
     def query(self, text: str) -> Target:
-        """A SELECT as a target; the files that it names become readable.
+        """Return a SELECT as a target. The files that it names become readable.
 
         Raises:
             UsageError: it is not one SELECT that only reads.
@@ -134,7 +134,9 @@ class Workspace:
         return Target(query=sql, read=self._read if reads_files else ReadOptions())
 
     def _restricted(self, root: exp.Query) -> Target | None:
-        """`SELECT * FROM table WHERE condition` as that table with its condition, which keeps its name in reports."""
+        """Return `SELECT * FROM table WHERE condition` as that table with its condition, which keeps its name in
+        reports.
+        """
         table = _only_table(root)
         if table is None:
             return None
@@ -151,18 +153,20 @@ class Workspace:
         return replace(self.target(name), where=condition)
 
     def describe(self, target: Target) -> Relation:
-        """The columns of a target."""
+        """Return a target with its columns."""
         relation = self.engine.open(target)
-        known = self.columns()
-        if target.relation and relation.label not in known:
-            known[self.short_name(target.relation) or target.relation] = [column.name for column in relation.columns]
+        columns_of_table = self.columns()
+        if target.relation and relation.label not in columns_of_table:
+            columns_of_table[self.short_name(target.relation) or target.relation] = [
+                column.name for column in relation.columns
+            ]
         return relation
 
     def rows(self, target: Target, limit: int | None) -> Rows:
-        """The rows of a target, all or the first ones.
+        """Return the rows of a target, all or the first ones.
 
         Raises:
-            SqlauditError: as `Engine.open`; what goes wrong while rows are read is raised by the iterator.
+            SqlauditError: as `Engine.open`. Errors while rows are read are raised by the iterator.
         """
         relation = self.engine.open(target)
         return Rows(relation.columns, self.engine.stream(self._all_of(relation, limit)))
@@ -175,28 +179,28 @@ class Workspace:
         return render("cli/console/rows.sql", self.dialect, step="rows", source=relation, limit=limit)
 
     def tables(self) -> list[str]:
-        """What can be named in a FROM clause: tables and views of the database, and files by their short names."""
+        """Return the names for a FROM clause: tables and views of the database, and files by their short names."""
         if self._tables is None:
             self._tables = tables_of(self.engine) if self.db else []
         return [*self._tables, *self.files]
 
     def columns(self) -> dict[str, list[str]]:
-        """The columns of each table that is known, for completion."""
+        """Return the columns of each table of the catalog, and of described files, for completion."""
         if self._columns is None:
             self._columns = {}
             if self.db:
-                known = self.engine.catalog_columns(MOST_COLUMNS)
-                if known is None:
-                    known = self.engine.run(render("cli/console/columns.sql", self.dialect, limit=MOST_COLUMNS))
-                for _, table, column in known:
+                rows = self.engine.catalog_columns(MOST_COLUMNS)
+                if rows is None:
+                    rows = self.engine.run(render("cli/console/columns.sql", self.dialect, limit=MOST_COLUMNS))
+                for _, table, column in rows:
                     self._columns.setdefault(table, []).append(column)
         return self._columns
 
     def refresh(self) -> None:
-        """Connect again: PostgreSQL shows the state of its data at the time of connecting.
+        """Connect again. PostgreSQL shows the state of its data at the time of connecting.
 
         Raises:
-            SqlauditError: whatever `connect` raises; the old connection stays then.
+            SqlauditError: whatever `connect` raises. Then the old connection stays.
         """
         engine = connect(self.db, self._limits, *self._announced)
         self.engine.close()
@@ -206,7 +210,7 @@ class Workspace:
         self.columns().update(files)
 
     def is_alive(self) -> bool:
-        """Whether the connection still answers."""
+        """Return True if the connection still answers."""
         try:
             self.engine.run(render("cli/console/alive.sql", self.dialect))
         except SqlauditError:
@@ -226,13 +230,13 @@ class Workspace:
     def _is_table(self, name: str) -> bool:
         if not self.db:
             return False
-        folded = _bare(name).casefold()
+        folded = _unquoted(name).casefold()
         self.tables()
-        known = [_bare(table).casefold() for table in self._tables or ()]
-        return any(folded in (table, table.rpartition(".")[2]) for table in known)
+        names = [_unquoted(table).casefold() for table in self._tables or ()]
+        return any(folded in (table, table.rpartition(".")[2]) for table in names)
 
     def _allow(self, path: str) -> Target:
-        """The file as a target, readable from now on, also under a short name."""
+        """Return the file as a target. It is readable from now on, also under a short name."""
         target = Target(relation=path, read=self._read)
         if target not in self._announced:
             self._announced.append(target)
@@ -245,18 +249,18 @@ class Workspace:
 
 
 def _only_table(root: exp.Query) -> exp.Table | None:
-    """The table of which a query selects every column, and nothing else than perhaps a condition."""
-    given = {key for key, value in root.args.items() if value}
-    if not isinstance(root, exp.Select) or given - _WHOLE_ROWS or "from_" not in given or not root.expressions:
+    """Return the table of a query that selects every column of one table, perhaps with a condition. Otherwise None."""
+    parts = {key for key, value in root.args.items() if value}
+    if not isinstance(root, exp.Select) or parts - _SELECT_STAR_PARTS or "from_" not in parts or not root.expressions:
         return None
-    (column, *others), table = root.expressions, root.args["from_"].this
-    if others or not isinstance(column, exp.Star) or any(column.args.values()) or not isinstance(table, exp.Table):
+    (column, *further), table = root.expressions, root.args["from_"].this
+    if further or not isinstance(column, exp.Star) or any(column.args.values()) or not isinstance(table, exp.Table):
         return None
-    plain = isinstance(table.this, exp.Identifier) and not {k for k, v in table.args.items() if v} - _A_NAME
+    plain = isinstance(table.this, exp.Identifier) and not {k for k, v in table.args.items() if v} - _TABLE_NAME_PARTS
     qualified = any(column.table for column in root.find_all(exp.Column))
     return table if plain and not qualified else None
 
 
-def _bare(name: str) -> str:
-    """The name of a table without the quotes of any dialect."""
+def _unquoted(name: str) -> str:
+    """Return the name of a table without the quotes of any dialect."""
     return name.replace('"', "").replace("`", "")

@@ -1,4 +1,4 @@
-"""A table of messages opened for cloaking, the SQL that finds a box for each of them, and attacks on boxes."""
+"""Open a table of messages for cloaking, find a box for each message by SQL, and attack boxes."""
 
 from __future__ import annotations
 
@@ -22,25 +22,30 @@ from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, CloakRequest, GridLevel, Places
 from sqlaudit.remedies.cloak.result import Attacks, Holding, Observed, RestrictedSpace
 
-# A table of messages opened for cloaking, and the SQL that finds a box for each of them.
+# The table of messages, and the SQL that finds a box for each of them.
 
 LIMIT = 10**12
-"""Coordinates and times (in seconds) beyond this are no places: only up to here boundaries are exact in floats."""
+"""Coordinates and times (in seconds) beyond this are refused: only up to here boundaries are exact in floats."""
 METRES_OF_A_DEGREE = 111_694
-"""No degree of latitude or longitude on the WGS84 ellipsoid is longer, so no box is larger than it is called."""
+"""The longest degree of latitude or longitude on the WGS84 ellipsoid, so that no box is larger than its size."""
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 TIMES = (Kind.DATE, Kind.TIMESTAMP)
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages as they were opened.
+    """An opened table of messages.
 
     Args:
-        engine: an open engine. relation: the table. request: what is asked.
-        roles: user, x, y, time and the columns of tolerances, by option. kinds: what each of them holds.
-        left_out: what is not published. columns: those that are published as they are.
-        levels: the grid. timestamps: whether times are dates or timestamps, not numbers.
+        engine: an open engine.
+        relation: the table.
+        request: the request.
+        roles: user, x, y, time and the columns of tolerances, by option.
+        kinds: the kind of each role's values.
+        left_out: columns and expressions that are not published.
+        columns: columns that are published as they are.
+        levels: the grid.
+        timestamps: whether times are dates or timestamps, not numbers.
     """
 
     engine: Engine
@@ -54,15 +59,15 @@ class Messages:
     timestamps: bool
 
     def written(self, keep: Sequence[str]) -> ReleaseColumns:
-        """What the release holds besides boxes.
+        """Return the columns of the release besides the bounds of boxes.
 
         Raises:
-            UsageError: a column to keep that is not there or is not published.
+            UsageError: a column to keep does not exist or is not published.
         """
         return find_release_columns(self.engine, self.relation, self.left_out, keep)
 
     def parameters(self) -> dict[str, Any]:
-        """What every template over the messages needs."""
+        """Return the parameters that all templates over the messages have."""
         columns = {"person": "user", "x": "x", "y": "y", "t": "time"}
         return {
             "source": self.relation,
@@ -76,10 +81,10 @@ class Messages:
 
 
 def open_messages(engine: Engine, request: CloakRequest) -> Messages:
-    """The table with its roles found and their kinds checked.
+    """Open the table, resolve its roles and check their kinds.
 
     Raises:
-        UsageError: a column that is not there, holds what cannot be cloaked, or would collide with a box's bound.
+        UsageError: a column does not exist, has values that cannot be cloaked, or has the name of a box's bound.
     """
     relation = engine.open(request.target)
     named = request.places.named() | request.tolerances.named()
@@ -89,69 +94,77 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
     for field, role in roles.items():
         _check_kind(field, role.label, kinds[field])
     identifiers = (resolve(text, relation, engine.dialect, about("identifier")) for text in request.identifiers)
-    left_out = (*roles.values(), *identifiers)
-    read = {name for role in left_out for name in columns_read(role, relation, engine.dialect)}
+    unpublished = (*roles.values(), *identifiers)
+    read = {name for role in unpublished for name in columns_read(role, relation, engine.dialect)}
     columns = tuple(column.name for column in relation.columns if column.name not in read)
-    taken = [name for name in columns if name.casefold() in BOUNDS]
-    if taken:
+    reserved = [name for name in columns if name.casefold() in BOUNDS]
+    if reserved:
         raise UsageError(
-            f"The table has a column {taken[0]!r}, a name that boxes need. Leave it out with "
-            f"{spelled('identifier', taken[0])}."
+            f"The table has a column {reserved[0]!r}, a name that boxes need. Leave it out with "
+            f"{spelled('identifier', reserved[0])}."
         )
     timestamps = kinds["time"] in TIMES
     levels = request.levels(timestamps)
-    return Messages(engine, relation, request, roles, kinds, left_out, columns, levels, timestamps)
+    return Messages(engine, relation, request, roles, kinds, unpublished, columns, levels, timestamps)
 
 
 def _check_kind(field: str, label: str, kind: Kind) -> None:
+    """Check the kind of a role's values.
+
+    Raises:
+        UsageError: a place, time or limit has values of another kind.
+    """
     if field == "user":
         return
     allowed: tuple[Kind, ...] = (*NUMBERS, *TIMES) if field == "time" else NUMBERS
     allowed = (Kind.INTEGER,) if field == "k_column" else allowed
     if kind not in allowed:
-        listed = " or ".join(one.value for one in allowed)
-        raise UsageError(f"{about(field)}: {label} is {kind.value}, not {listed}. Cast it, or name another column.")
+        expected = " or ".join(kind_allowed.value for kind_allowed in allowed)
+        raise UsageError(f"{about(field)}: {label} is {kind.value}, not {expected}. Cast it, or name another column.")
 
 
 def messages_statement(messages: Messages, source: str = "", tried: int | None = None) -> Statement:
-    """Every message with its box or the reason why it has none (`cloak_messages.sql`).
+    """Return the statement for every message with its box, or the reason why it has none (`cloak_messages.sql`).
 
     Args:
-        messages: the table. source: another FROM item that has the same rows.
-        tried: how many levels are looked at, from the largest cells; None = all.
+        messages: the table.
+        source: another FROM item with the same rows.
+        tried: the number of levels to look at, from the largest cells; None = all.
     """
-    more: dict[str, Any] = {"source": Raw(source)} if source else {}
-    return _over_cells(messages, "boxes of messages", more, tried=tried)
+    overrides: dict[str, Any] = {"source": Raw(source)} if source else {}
+    return _cells_statement(messages, "boxes of messages", overrides, tried=tried)
 
 
 def reach_statement(messages: Messages, level: int) -> Statement:
-    """The most users of a cell of a level."""
-    return _over_cells(messages, "most users of a cell", {"carried": []}, reach=level)
+    """Return the statement for the largest number of users in a cell of a level."""
+    return _cells_statement(messages, "most users of a cell", {"carried": []}, reach=level)
 
 
-def _over_cells(
-    messages: Messages, step: str, more: dict[str, Any], *, tried: int | None = None, reach: int | None = None
+def _cells_statement(
+    messages: Messages, step: str, overrides: dict[str, Any], *, tried: int | None = None, reach: int | None = None
 ) -> Statement:
-    levels, suppress = [_level(level, messages) for level in messages.levels], messages.request.suppress
-    # when a cell leaves its messages in the finer boxes: when enough are published there
-    enough = f"finer * {suppress.denominator} >= sharing * {suppress.denominator - suppress.numerator}"
+    """Return a statement over the cells of the grid, with some parameters of the template overridden."""
+    levels, suppress = [_level_parameters(level, messages) for level in messages.levels], messages.request.suppress
+    # A cell leaves its messages in the finer boxes if enough of them are published there
+    stays_finer = f"finer * {suppress.denominator} >= sharing * {suppress.denominator - suppress.numerator}"
     parameters: dict[str, Any] = messages.parameters() | {
         "k": messages.request.k,
         "levels": levels,
         "finest": levels[-1],
         "tried": levels[:tried],
         "reach": None if reach is None else levels[reach],
-        "stays": enough if suppress else "finer >= sharing",
-        "globe": _globe(messages),
+        "stays": stays_finer if suppress else "finer >= sharing",
+        "globe": _latitude_bands(messages),
     }
-    return render("remedies/cloak/cloak_messages.sql", messages.engine.dialect, step=step, **parameters | more)
+    return render("remedies/cloak/cloak_messages.sql", messages.engine.dialect, step=step, **parameters | overrides)
 
 
 def release_statement(messages: Messages, item: str) -> Statement:
-    """The published messages: boxes and the columns that stay.
+    """Return the statement for the published messages: boxes and the columns that stay.
 
     Args:
-        messages: the table. item: a FROM item of what `messages_statement` returns.
+        messages: the table.
+        item: a FROM item with the result of `messages_statement`.
     """
     return render(
         "remedies/cloak/cloak_release.sql",
@@ -164,28 +177,28 @@ def release_statement(messages: Messages, item: str) -> Statement:
     )
 
 
-def _level(level: GridLevel, messages: Messages) -> dict[str, Any]:
-    """A level as the template needs it: numbers that are exact as they are written."""
-    length = str(int(level.seconds * 1_000_000)) if messages.timestamps else _written(level.seconds)
+def _level_parameters(level: GridLevel, messages: Messages) -> dict[str, Any]:
+    """Return a level as the template takes it, with numbers whose decimals are exact."""
+    length = str(int(level.seconds * 1_000_000)) if messages.timestamps else _decimal_text(level.seconds)
     return {
         "space": level.space,
         "time": level.time,
-        "side": _written(level.side),
-        "seconds": _written(level.seconds),
+        "side": _decimal_text(level.side),
+        "seconds": _decimal_text(level.seconds),
         "length": length,
         "divisions": level.divisions,
     }
 
 
-def _written(number: Fraction) -> str:
-    """A binary fraction with all its decimals."""
-    places = number.denominator.bit_length() - 1
-    digits = str(number.numerator * 5**places)
-    return digits if not places else f"{digits[:-places] or '0'}.{digits[-places:].rjust(places, '0')}"
+def _decimal_text(number: Fraction) -> str:
+    """Return a binary fraction with all its decimals."""
+    decimals = number.denominator.bit_length() - 1
+    digits = str(number.numerator * 5**decimals)
+    return digits if not decimals else f"{digits[:-decimals] or '0'}.{digits[-decimals:].rjust(decimals, '0')}"
 
 
-def _globe(messages: Messages) -> dict[str, Any] | None:
-    """The sizes of bands of latitude; None on a plane."""
+def _latitude_bands(messages: Messages) -> dict[str, Any] | None:
+    """Return the parameters for bands of latitude, None on a plane."""
     if not messages.request.lonlat:
         return None
     widest, finest = messages.levels[0].side, messages.levels[-1]
@@ -198,11 +211,10 @@ def _globe(messages: Messages) -> dict[str, Any] | None:
     }
 
 
-# Attacks on boxes (Barriers, section 4.3), and the count of users who were in them.
+# Attacks on boxes (Barriers, section 4.3), and the count of users in them.
 #
-# Restricted space identification: a box that lies in one known property says whose messages these are. Observation
-# identification: who was seen in a box, alone among those who were seen, has sent its messages, as far as an attacker
-# can tell.
+# Restricted space identification: a box inside one known property reveals whose messages these are.
+# Observation identification: if only one of the observed users was in a box, that user seems to have sent its messages.
 
 
 @dataclass(frozen=True)
@@ -210,8 +222,11 @@ class BoxTable:
     """Messages with their boxes.
 
     Args:
-        engine: an open engine. sql: a FROM item, one row a message. bounds: SQL of x_min, x_max, y_min, y_max, t_min,
-            t_max. user: SQL of the user, None when the boxes come without. timestamps: whether times are no numbers.
+        engine: an open engine.
+        sql: a FROM item, one row a message.
+        bounds: SQL of x_min, x_max, y_min, y_max, t_min, t_max.
+        user: SQL of the user, None if the boxes have no users.
+        timestamps: whether times are dates or timestamps, not numbers.
     """
 
     engine: Engine
@@ -221,20 +236,21 @@ class BoxTable:
     timestamps: bool
 
 
-def attacks_on(boxes: BoxTable, background: Background, places: Places) -> Attacks:
-    """The attacks for which there is a table.
+def attack_boxes(boxes: BoxTable, background: Background, places: Places) -> Attacks:
+    """Run the attacks for which there is a table.
 
     Raises:
-        UsageError: such a table lacks a column, or its column holds something else.
+        UsageError: such a table lacks a column, or the column has values of another kind.
     """
-    restricted = None if background.properties is None else _restricted(boxes, background, background.properties)
+    restricted = None if background.properties is None else _restricted_space(boxes, background, background.properties)
     observed = None
     if background.observations is not None:
-        _, observed = users_seen(boxes, background.observations, places, 1, "observation identification")
+        _, observed = count_users_in_boxes(boxes, background.observations, places, 1, "observation identification")
     return Attacks(restricted, observed)
 
 
-def _restricted(boxes: BoxTable, background: Background, properties: Target) -> RestrictedSpace:
+def _restricted_space(boxes: BoxTable, background: Background, properties: Target) -> RestrictedSpace:
+    """Count the messages in boxes that lie in one property."""
     engine, relation = boxes.engine, boxes.engine.open(properties)
     bounds = [resolve(name, relation, engine.dialect, about("property_bounds")) for name in background.property_bounds]
     check_kinds(engine, relation, bounds, about("property_bounds"), timestamps=None)
@@ -245,31 +261,35 @@ def _restricted(boxes: BoxTable, background: Background, properties: Target) -> 
         boxes=boxes,
         bounds=_raw(boxes.bounds[:4]),
         every_bound=_raw(boxes.bounds),
-        property_bounds=_raw([one.sql for one in bounds]),
+        property_bounds=_raw([bound.sql for bound in bounds]),
         owner=resolve(background.owner, relation, engine.dialect, about("owner")),
         properties=relation,
     )
-    (found,) = engine.run(statement)
-    return RestrictedSpace(*found)
+    (counts,) = engine.run(statement)
+    return RestrictedSpace(*counts)
 
 
-def users_seen(
+def count_users_in_boxes(
     boxes: BoxTable, where: Target, places: Places, k: int, step: str, *, by_user: bool = True
 ) -> tuple[Holding, Observed]:
-    """How many different users of a table of places each box holds, against k, and what that tells who saw them.
+    """Count the different users of a table of places in each box, and what an attacker who saw them concludes.
 
     Args:
-        boxes: the boxes. where: the table of places, places: its columns. k: as many should be in a box.
-        step: how the statement is called. by_user: whether it matters who sent the messages.
+        boxes: the boxes.
+        where: the table of users with place and time.
+        places: its columns.
+        k: the number of users that a box should have.
+        step: the name of the statement.
+        by_user: whether it counts who sent the messages.
 
     Raises:
-        UsageError: the table lacks a column, or a column holds something else than the boxes do.
+        UsageError: the table lacks a column, or a column has values of another kind than the boxes.
     """
     engine, relation = boxes.engine, boxes.engine.open(where)
-    found = {name: resolve(text, relation, engine.dialect, about(name)) for name, text in places.named().items()}
-    found["user"] = settled(engine, relation, found["user"], places.values, missing=False)
-    check_kinds(engine, relation, [found["x"], found["y"]], where.name, timestamps=None)
-    check_kinds(engine, relation, [found["time"]], where.name, timestamps=boxes.timestamps)
+    columns = {name: resolve(text, relation, engine.dialect, about(name)) for name, text in places.named().items()}
+    columns["user"] = settled(engine, relation, columns["user"], places.values, missing=False)
+    check_kinds(engine, relation, [columns["x"], columns["y"]], where.name, timestamps=None)
+    check_kinds(engine, relation, [columns["time"]], where.name, timestamps=boxes.timestamps)
     person = Raw(boxes.user) if boxes.user is not None and by_user else None
     statement = render(
         "remedies/cloak/cloak_seen.sql",
@@ -280,10 +300,10 @@ def users_seen(
         k=k,
         person=person,
         points=relation,
-        who=found["user"],
-        x=found["x"],
-        y=found["y"],
-        t=found["time"],
+        who=columns["user"],
+        x=columns["x"],
+        y=columns["y"],
+        t=columns["time"],
     )
     (counts,) = engine.run(statement)
     observed = Observed(counts[0], *counts[5:])
@@ -293,18 +313,18 @@ def users_seen(
 def check_kinds(
     engine: Engine, relation: Relation, columns: Sequence[Resolved], option: str, *, timestamps: bool | None
 ) -> None:
-    """Nothing when columns hold numbers (`timestamps` None or False) or times (True).
+    """Check that columns hold numbers (`timestamps` None or False) or times (True).
 
     Raises:
-        UsageError: one does not.
+        UsageError: a column does not.
     """
     allowed = TIMES if timestamps else NUMBERS
     for column in columns:
         kind = held(engine, relation, column).kind
         if kind not in allowed:
-            listed = " or ".join(one.value for one in allowed)
+            expected = " or ".join(kind_allowed.value for kind_allowed in allowed)
             as_boxes = "" if timestamps is None else ", as the boxes do"
-            raise UsageError(f"{option}: {column.label} is {kind.value}, but must be {listed}{as_boxes}.")
+            raise UsageError(f"{option}: {column.label} is {kind.value}, but must be {expected}{as_boxes}.")
 
 
 def _raw(texts: Sequence[str]) -> list[Raw]:

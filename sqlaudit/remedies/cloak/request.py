@@ -1,4 +1,4 @@
-"""What is cloaked, for whom, and how coarse it may become; or which boxes are to be audited."""
+"""The requests to cloak messages and to audit existing boxes, and the grid of boxes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from sqlaudit.base.spec import ROLES, Folding, Target, values_option
 
 # The grid that messages are cloaked in: levels of cells, each of which divides the cells of the level before.
 #
-# Lengths and durations as people write them, read exactly.
+# Lengths and durations as people write them are read exactly.
 
 GRAIN = Fraction(1, 8)
-"""Sizes are multiples of this: halved ten times they still are binary fractions, which floats hold exactly."""
+"""Sizes are multiples of this: halved ten times they are still exact in floats."""
 
 LARGEST = 2**31
 """The largest size, in metres or seconds."""
@@ -49,11 +49,11 @@ _SECONDS = {
     "d": Fraction(86400),
 }
 
-_WRITTEN = re.compile(r"([0-9./]+)\s*([a-z]*)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9./]+)\s*([a-z]*)", re.IGNORECASE)
 
 
 def metres(text: Share, field: str = "box") -> Fraction:
-    """A length in metres, from a number (metres) or a text such as `500m` or `1.5km`.
+    """Read a length in metres, from a number (metres) or a text such as `500m` or `1.5km`.
 
     Raises:
         UsageError: it is no length, not above 0, or no multiple of an eighth of a metre.
@@ -62,11 +62,11 @@ def metres(text: Share, field: str = "box") -> Fraction:
         >>> metres("1.5km"), metres(250)
         (Fraction(1500, 1), Fraction(250, 1))
     """
-    return _size(text, field, _METRES, "a length, for example 500m or 1km", "metre")
+    return _read_size(text, field, _METRES, "a length, for example 500m or 1km", "metre")
 
 
 def seconds(text: Share, field: str = "interval") -> Fraction:
-    """A duration in seconds, from a number (seconds) or a text such as `30s`, `10min`, `1h` or `2d`.
+    """Read a duration in seconds, from a number (seconds) or a text such as `30s`, `10min`, `1h` or `2d`.
 
     Raises:
         UsageError: it is no duration, not above 0, or no multiple of an eighth of a second.
@@ -75,11 +75,16 @@ def seconds(text: Share, field: str = "interval") -> Fraction:
         >>> seconds("10min"), seconds("0.5h")
         (Fraction(600, 1), Fraction(1800, 1))
     """
-    return _size(text, field, _SECONDS, "a duration, for example 30s, 10min or 1h", "second")
+    return _read_size(text, field, _SECONDS, "a duration, for example 30s, 10min or 1h", "second")
 
 
-def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
-    size = _number(text, units)
+def _read_size(text: Share, field: str, units: Mapping[str, Fraction], what: str, unit: str) -> Fraction:
+    """Read a size in these units.
+
+    Raises:
+        UsageError: it is no size, out of range, or no multiple of `GRAIN`.
+    """
+    size = _read_number(text, units)
     if size is None:
         raise UsageError(f"{spelled(field)} takes {what}, not {str(text)[:40]!r}.")
     if not 0 < size <= LARGEST:
@@ -89,12 +94,13 @@ def _size(text: Share, field: str, units: Mapping[str, Fraction], what: str, uni
     return size
 
 
-def _number(text: Share, units: Mapping[str, Fraction]) -> Fraction | None:
+def _read_number(text: Share, units: Mapping[str, Fraction]) -> Fraction | None:
+    """Read a number with an optional unit; None if it is none."""
     try:
         if not isinstance(text, str):
             return exact_number(text)
-        found = _WRITTEN.fullmatch(text.strip())
-        return exact_number(found[1]) * units[found[2].lower()] if found else None
+        match = _SIZE.fullmatch(text.strip())
+        return exact_number(match[1]) * units[match[2].lower()] if match else None
     except (UsageError, KeyError):
         return None
 
@@ -103,7 +109,7 @@ MOST_HALVINGS = 10
 
 
 class Divide(StrEnum):
-    """What is divided first from one level to the next: a cell's sides (into four) or its interval (into two)."""
+    """The order of divisions between levels: a cell's sides (into four) or its interval (into two) first."""
 
     ALTERNATELY = "alternately"
     SPACE_FIRST = "space-first"
@@ -115,9 +121,10 @@ class GridLevel:
     """One level of the grid.
 
     Args:
-        side: the width and height of its cells, in metres. seconds: their length in time.
-        space, time: how many binary digits of a place at the finest level a cell of this one leaves out.
-        divisions: into how many parts the side of the largest cell is divided.
+        side: the width and height of its cells, in metres.
+        seconds: the length of its cells in time.
+        space, time: the number of binary digits of a cell at the finest level that a cell of this level leaves out.
+        divisions: the number of parts into which the side of the largest cell is divided.
     """
 
     side: Fraction
@@ -128,39 +135,40 @@ class GridLevel:
 
 
 def _halvings(largest: Fraction, smallest: Fraction) -> int:
+    """Return how often a size can be halved without getting smaller than the smallest."""
     return next((n for n in range(MOST_HALVINGS) if largest / 2 ** (n + 1) < smallest), MOST_HALVINGS)
 
 
-def _walk(space: int, time: int, divide: Divide) -> list[tuple[int, int]]:
-    """(halvings in space, halvings in time) of each level."""
-    both = min(space, time) if divide is Divide.ALTERNATELY else 0
-    rest = [(1, 0)] * (space - both), [(0, 1)] * (time - both)
-    first, then = reversed(rest) if divide is Divide.TIME_FIRST else rest
-    steps = [*[(1, 0), (0, 1)] * both, *first, *then]
+def _halvings_of_levels(space: int, time: int, divide: Divide) -> list[tuple[int, int]]:
+    """Return (halvings in space, halvings in time) of each level."""
+    alternating = min(space, time) if divide is Divide.ALTERNATELY else 0
+    rest = [(1, 0)] * (space - alternating), [(0, 1)] * (time - alternating)
+    first, second = reversed(rest) if divide is Divide.TIME_FIRST else rest
+    steps = [*[(1, 0), (0, 1)] * alternating, *first, *second]
     return list(accumulate(steps, lambda done, step: (done[0] + step[0], done[1] + step[1]), initial=(0, 0)))
 
 
-# What is cloaked, for whom, and how coarse it may become; or which boxes are to be audited.
+# The requests.
 
 BOUNDS = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
-"""The names of a box's bounds, in this order, as they are published and as they are looked for."""
+"""The names of a box's bounds, in this order, in published files and in boxes to audit."""
 
 FINEST = 16
-"""The side and the interval of the smallest cell are this part of the largest's, unless something else is asked for."""
+"""By default, the side and interval of the largest cell are this many times those of the smallest."""
 
-_MOST_DIGITS = 1_000_000
+_LARGEST_DENOMINATOR = 1_000_000
 
-_COARSE, _OWN = "Boxes", "Limits of single messages"
+_BOXES, _LIMITS = "Boxes", "Limits of single messages"
 
-_THEIRS, _KNOWN = "Audit of existing boxes", "Attacker's knowledge"
+_AUDIT, _KNOWLEDGE = "Audit of existing boxes", "Attacker's knowledge"
 
 _LENGTH = OptionKind("text", lambda name, value: metres(value, name), python="Share")
 
 _TIME = OptionKind("text", lambda name, value: seconds(value, name), python="Share")
 
 
-def _users(**more: Any) -> Any:
-    return option(5, WHOLE, "Minimum number of different users in every box.", _COARSE, shown="5", least=1, **more)
+def _k_option(**attributes: Any) -> Any:
+    return option(5, WHOLE, "Minimum number of different users in every box.", _BOXES, shown="5", least=1, **attributes)
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ class Places:
     values: Folding | None = values_option()
 
     def named(self) -> dict[str, str]:
-        """The columns by their field."""
+        """Return the columns by their field."""
         return {name: str(text) for name, text in vars(self).items() if name != "values"}
 
     def __post_init__(self) -> None:
@@ -189,19 +197,20 @@ class Tolerances:
     """Columns with limits of single messages; empty = the same for all.
 
     Args:
-        k: minimum number of users. box, interval: maximum side (metres) and interval (seconds). delay: maximum delay in
-            seconds, where messages are cloaked as they arrive.
+        k: minimum number of users.
+        box, interval: maximum side (metres) and interval (seconds).
+        delay: maximum delay in seconds, if messages are cloaked as they arrive.
     """
 
-    k: str = option("", TEXT, "Minimum number of users, above --k.", _OWN, name="k_column", metavar="COLUMN")
-    box: str = option("", TEXT, "Maximum side in metres.", _OWN, name="box_column", metavar="COLUMN")
-    interval: str = option("", TEXT, "Maximum interval in seconds.", _OWN, name="interval_column", metavar="COLUMN")
+    k: str = option("", TEXT, "Minimum number of users, above --k.", _LIMITS, name="k_column", metavar="COLUMN")
+    box: str = option("", TEXT, "Maximum side in metres.", _LIMITS, name="box_column", metavar="COLUMN")
+    interval: str = option("", TEXT, "Maximum interval in seconds.", _LIMITS, name="interval_column", metavar="COLUMN")
     delay: str = option(
-        "", TEXT, "With --delay: maximum delay in seconds.", _OWN, name="delay_column", metavar="COLUMN"
+        "", TEXT, "With --delay: maximum delay in seconds.", _LIMITS, name="delay_column", metavar="COLUMN"
     )
 
     def named(self) -> dict[str, str]:
-        """The columns that were named, by their field."""
+        """Return the columns that are given, by their field."""
         return {f"{name}_column": text for name, text in vars(self).items() if text}
 
 
@@ -210,18 +219,23 @@ class Background:
     """An attacker's knowledge, for the attacks on boxes.
 
     Args:
-        properties: a table of rectangles with owners. property_bounds: its columns of x_min, x_max, y_min, y_max.
+        properties: a table of rectangles with owners.
+        property_bounds: its columns of x_min, x_max, y_min, y_max.
         owner: its column of owners.
         observations: a table of observed users with place and time, with the same columns as the messages.
     """
 
-    properties: Target | None = option(None, TABLE, "Table of rectangles with owners.", _KNOWN, metavar="TABLE")
+    properties: Target | None = option(None, TABLE, "Table of rectangles with owners.", _KNOWLEDGE, metavar="TABLE")
     property_bounds: tuple[str, ...] = option(
-        BOUNDS[:4], ORDERED, f"Bounds in --properties. [default: {','.join(BOUNDS[:4])}]", _KNOWN, metavar="COLUMNS"
+        BOUNDS[:4], ORDERED, f"Bounds in --properties. [default: {','.join(BOUNDS[:4])}]", _KNOWLEDGE, metavar="COLUMNS"
     )
-    owner: str = option("owner", TEXT, "Owner in --properties. [default: owner]", _KNOWN, metavar="COLUMN")
+    owner: str = option("owner", TEXT, "Owner in --properties. [default: owner]", _KNOWLEDGE, metavar="COLUMN")
     observations: Target | None = option(
-        None, TABLE, "Table of observed users, places and times, with the columns of MESSAGES.", _KNOWN, metavar="TABLE"
+        None,
+        TABLE,
+        "Table of observed users, places and times, with the columns of MESSAGES.",
+        _KNOWLEDGE,
+        metavar="TABLE",
     )
 
     def __post_init__(self) -> None:
@@ -229,65 +243,69 @@ class Background:
             raise UsageError(f"{spelled('property_bounds')} takes four columns: x_min,x_max,y_min,y_max.")
 
     def targets(self) -> Iterator[Target]:
-        """The tables that are read."""
+        """Return the tables that are read."""
         yield from (target for target in (self.properties, self.observations) if target is not None)
 
 
 @dataclass(frozen=True)
 class CloakRequest:
-    """What `sqlaudit cloak` is asked for.
+    """The request to cloak messages.
 
     Args:
-        target: the messages. places: who, where and when. k: as many different users at least in every box.
+        target: the messages.
+        places: the columns of user, place and time.
+        tolerances: columns with limits of single messages.
+        background: the attacker's knowledge.
+        k: the minimum number of different users in every box.
         box, interval: the largest box (side in metres) and interval (seconds).
-        smallest_box, smallest_interval: no box is smaller; None = a sixteenth of the largest.
-        divide: what is divided first. delay: cloak messages as they come, and hold none back longer (seconds); boxes
-            then all have the side `box`, and their times are whole multiples of `interval`; None = all at once.
-        tolerances: columns with what single messages ask for.
-        suppress: the share of the messages that could be published which may be dropped for finer boxes of the others.
-        lonlat: whether x and y are longitude and latitude in degrees. identifiers: columns that are not published.
-        background: what attackers may know.
+        smallest_box, smallest_interval: the smallest box and interval; None = a sixteenth of the largest.
+        divide: the order of divisions in space and time.
+        delay: cloak messages as they arrive, with at most this delay in seconds. All boxes then have the side `box`,
+            and their times are whole multiples of `interval`. None = all messages at once.
+        suppress: the maximum share of the publishable messages to drop for finer boxes of the others.
+        lonlat: whether x and y are longitude and latitude in degrees.
+        identifiers: further columns that are not published.
 
     Raises:
-        UsageError: a number out of its range.
+        UsageError: a number is out of its range.
     """
 
     target: Target
     places: Places
     tolerances: Tolerances = Tolerances()
     background: Background = field(default_factory=Background)
-    k: int = _users()
-    box: Fraction = option(Fraction(0), _LENGTH, "Side of the largest box: 1km, 500m.", _COARSE, metavar="LENGTH")
+    k: int = _k_option()
+    box: Fraction = option(Fraction(0), _LENGTH, "Side of the largest box: 1km, 500m.", _BOXES, metavar="LENGTH")
     interval: Fraction = option(
-        Fraction(0), _TIME, "Interval of the largest box: 10min, 30s, 1h.", _COARSE, metavar="TIME"
+        Fraction(0), _TIME, "Interval of the largest box: 10min, 30s, 1h.", _BOXES, metavar="TIME"
     )
     smallest_box: Fraction | None = option(
-        None, _LENGTH, "Side of the smallest box. [default: a sixteenth of --box]", _COARSE, metavar="LENGTH"
+        None, _LENGTH, "Side of the smallest box. [default: a sixteenth of --box]", _BOXES, metavar="LENGTH"
     )
     smallest_interval: Fraction | None = option(
-        None, _TIME, "Interval of the smallest box. [default: a sixteenth of --interval]", _COARSE, metavar="TIME"
+        None, _TIME, "Interval of the smallest box. [default: a sixteenth of --interval]", _BOXES, metavar="TIME"
     )
     divide: Divide = option(
-        Divide.ALTERNATELY, choice(Divide), "Divide boxes in space or in time first.", _COARSE, shown="alternately"
+        Divide.ALTERNATELY, choice(Divide), "Divide boxes in space or in time first.", _BOXES, shown="alternately"
     )
     delay: Fraction | None = option(
         None,
         _TIME,
         "Cloak messages as they arrive, with at most this delay: 30s. Sides are --box, times multiples of --interval.",
-        _COARSE,
+        _BOXES,
         metavar="TIME",
     )
     suppress: Fraction = option(
-        Fraction(0), SHARE, "Maximum share of messages to drop for finer boxes: 2%.", _COARSE, metavar="SHARE"
+        Fraction(0), SHARE, "Maximum share of messages to drop for finer boxes: 2%.", _BOXES, metavar="SHARE"
     )
-    lonlat: bool = option(False, FLAG, "x and y are longitude and latitude in degrees.", _COARSE)
+    lonlat: bool = option(False, FLAG, "x and y are longitude and latitude in degrees.", _BOXES)
     identifiers: tuple[str, ...] = option(
         (), NAMES, "Further columns to leave out.", ROLES, name="identifier", metavar="COLUMNS"
     )
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if not 0 <= self.suppress <= 1 or self.suppress.denominator > _MOST_DIGITS:
+        if not 0 <= self.suppress <= 1 or self.suppress.denominator > _LARGEST_DENOMINATOR:
             raise UsageError(f"{spelled('suppress')} must be a share from 0 to 1, with at most six decimals.")
         for name, largest, smallest in (
             ("box", self.box, self.smallest_box),
@@ -305,13 +323,13 @@ class CloakRequest:
             raise UsageError(f"{spelled('delay_column')} needs {spelled('delay')}.")
 
     def _check_stream(self) -> None:
-        """Refuse what takes all messages at once.
+        """Refuse options that need all messages at once.
 
         Raises:
-            UsageError: it was asked for.
+            UsageError: such an option is given.
         """
         named = self.tolerances.named()
-        asked = {
+        options = {
             "smallest_box": self.smallest_box,
             "smallest_interval": self.smallest_interval,
             "divide": self.divide is not Divide.ALTERNATELY,
@@ -323,7 +341,7 @@ class CloakRequest:
             "properties": self.background.properties,
             "observations": self.background.observations,
         }
-        refused = next((name for name, value in asked.items() if value), None)
+        refused = next((name for name, value in options.items() if value), None)
         if refused in ("properties", "observations"):
             raise UsageError(
                 f"{spelled('delay')} and {about(refused)} exclude each other. Audit the written file with "
@@ -336,27 +354,27 @@ class CloakRequest:
             )
 
     def levels(self, whole_microseconds: bool) -> tuple[GridLevel, ...]:
-        """The grid, from the largest cell to the smallest; intervals of timestamps are whole microseconds.
+        """Return the grid, from the largest cell to the smallest. Intervals of timestamps are whole microseconds.
 
         Example:
             >>> sizes = {"box": 1000, "smallest_box": 500, "interval": 600, "smallest_interval": 200}
             >>> lengths = {name: Fraction(size) for name, size in sizes.items()}
-            >>> asked = CloakRequest(Target(relation="messages"), Places("who", "x", "y", "t"), **lengths)
-            >>> [(int(level.side), int(level.seconds)) for level in asked.levels(True)]
+            >>> request = CloakRequest(Target(relation="messages"), Places("who", "x", "y", "t"), **lengths)
+            >>> [(int(level.side), int(level.seconds)) for level in request.levels(True)]
             [(1000, 600), (500, 600), (500, 300)]
         """
         in_space = _halvings(self.box, self.smallest_box or self.box / FINEST)
         in_time = _halvings(self.interval, self.smallest_interval or self.interval / FINEST)
         if whole_microseconds:
-            whole = int(self.interval * 1_000_000)
-            in_time = min(in_time, (whole & -whole).bit_length() - 1)  # so often it can be halved
+            microseconds = int(self.interval * 1_000_000)
+            in_time = min(in_time, (microseconds & -microseconds).bit_length() - 1)  # how often it can be halved
         return tuple(
             GridLevel(self.box / 2**s, self.interval / 2**t, in_space - s, in_time - t, 2**s)
-            for s, t in _walk(in_space, in_time, self.divide)
+            for s, t in _halvings_of_levels(in_space, in_time, self.divide)
         )
 
     def targets(self) -> tuple[Target, ...]:
-        """Everything that is read."""
+        """Return everything that is read."""
         return (self.target, *self.background.targets())
 
 
@@ -365,23 +383,26 @@ class BoxRequest:
     """The existing boxes to audit.
 
     Args:
-        target: the messages with their boxes. bounds: its columns of x_min, x_max, y_min, y_max, t_min, t_max.
+        target: the messages with their boxes.
         places: the user's column in it (if it has one), and the columns of `positions` and of observations.
-        k: as many different users at least. positions: a table of true positions. background: what attackers may know.
+        background: the attacker's knowledge.
+        k: the minimum number of different users in every box.
+        bounds: the columns of x_min, x_max, y_min, y_max, t_min, t_max.
+        positions: a table of true positions.
 
     Raises:
-        UsageError: a number out of its range, or not six bounds.
+        UsageError: a number is out of its range, or there are not six bounds.
     """
 
     target: Target
     places: Places = Places("user", "x", "y", "time")
     background: Background = field(default_factory=Background)
-    k: int = _users(only_python=True)
+    k: int = _k_option(only_python=True)
     bounds: tuple[str, ...] = option(
-        BOUNDS, ORDERED, f"Columns of the boxes. [default: {','.join(BOUNDS)}]", _THEIRS, metavar="COLUMNS"
+        BOUNDS, ORDERED, f"Columns of the boxes. [default: {','.join(BOUNDS)}]", _AUDIT, metavar="COLUMNS"
     )
     positions: Target | None = option(
-        None, TABLE, "Table of the users' true positions, to count them in boxes.", _THEIRS, metavar="TABLE"
+        None, TABLE, "Table of the users' true positions, to count them in boxes.", _AUDIT, metavar="TABLE"
     )
 
     def __post_init__(self) -> None:
@@ -390,5 +411,5 @@ class BoxRequest:
             raise UsageError(f"{spelled('bounds')} takes six columns: {','.join(BOUNDS)}.")
 
     def targets(self) -> tuple[Target, ...]:
-        """Everything that is read."""
+        """Return everything that is read."""
         return (self.target, *((self.positions,) if self.positions else ()), *self.background.targets())

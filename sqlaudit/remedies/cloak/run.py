@@ -1,4 +1,4 @@
-"""Cloaking from the table to the file: boxes are found, audited, attacked, and then written."""
+"""Cloak a table of messages: find boxes, audit and attack them, and write the messages."""
 
 from __future__ import annotations
 
@@ -33,83 +33,86 @@ from sqlaudit.remedies.cloak.messages import (
     TIMES,
     BoxTable,
     Messages,
-    attacks_on,
+    attack_boxes,
     check_kinds,
+    count_users_in_boxes,
     messages_statement,
     open_messages,
     reach_statement,
     release_statement,
-    users_seen,
 )
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.cloak.result import Attacks, BoxAudit, CloakLevel, CloakResult, Holding, MessageOutcome
 from sqlaudit.remedies.cloak.stream import CloakStream, SentBox
 
-# Cloaking from the table to the file: boxes found, counted, audited, attacked, and only then written.
+# Nothing is written before the boxes were counted, audited and attacked.
 
 CLOAKED = "sqlaudit_cloaked"
-"""The name under which messages with their boxes are kept for a while, where an engine can."""
+"""The name of the temporary table with messages and their boxes."""
 
 
 def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
     """Cloak a table of messages, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: the request. publication: the destination of the messages.
+        engine: an open engine.
+        request: the request.
+        publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, ambiguous spellings of users, or a file that cannot be written.
+        UsageError: a column does not fit, spellings of users are ambiguous, or a file cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
-    already = len(engine.executed)
-    messages = _messages(engine, request, publication)
+    executed_before = len(engine.executed)
+    messages = _open_messages_to_write(engine, request, publication)
     sql = ""
-    if publication.is_sql:  # the SELECT of the cloaked messages, which needs nothing of this session
+    if publication.is_sql:  # this SELECT must not depend on temporary tables of the session
         source = messages_statement(messages, engine.lasting(messages.relation))
-        sql = bare(release_statement(messages, _item(source)))
-    with _kept(messages) as item:
+        sql = bare(release_statement(messages, _from_item(source)))
+    with _materialized(messages) as item:
         levels = render("remedies/cloak/cloak_levels.sql", engine.dialect, step="sizes of boxes", messages=Raw(item))
-        counted = engine.run(levels)
-        published = sum(row[3] for row in counted if row[0] == MessageOutcome.PUBLISHED)
-        audit = _audited(messages, item, published) if published else None
+        level_rows = engine.run(levels)
+        published = sum(row[3] for row in level_rows if row[0] == MessageOutcome.PUBLISHED)
+        audit = _audit_published(messages, item, published) if published else None
         attacks = Attacks()
         if published:
             boxed = f"(SELECT * FROM {item} AS cloaked WHERE outcome = 0)"
             boxes = BoxTable(engine, boxed, BOUNDS, "person", messages.timestamps)
-            attacks = attacks_on(boxes, request.background, request.places)
+            attacks = attack_boxes(boxes, request.background, request.places)
         batches = engine.stream(release_statement(messages, item))
-        _write(messages, publication, batches, published, sql)
-    return _result(
+        _write_messages(messages, publication, batches, published, sql)
+    return _make_result(
         messages,
         publication,
-        already,
+        executed_before,
         lonlat=request.lonlat,
-        rows=sum(row[3] for row in counted),
-        dropped={MessageOutcome(row[0]): row[3] for row in counted if row[0]},
-        levels=_levels(messages, counted),
+        rows=sum(row[3] for row in level_rows),
+        dropped={MessageOutcome(row[0]): row[3] for row in level_rows if row[0]},
+        levels=_published_levels(messages, level_rows),
         audit=audit,
         attacks=attacks,
         sql=sql,
     )
 
 
-def _messages(engine: Engine, request: CloakRequest, publication: Publication) -> Messages:
-    """The messages, when it is known who is one user and that they can be written."""
+def _open_messages_to_write(engine: Engine, request: CloakRequest, publication: Publication) -> Messages:
+    """Open the messages, and check that their users are unambiguous and that they can be written."""
     messages = open_messages(engine, request)
     refuse_merged_users(engine, messages.relation, messages.roles["user"], request.places)
     before(engine, publication, messages.written(publication.keep))
     return messages
 
 
-def _write(
+def _write_messages(
     messages: Messages, publication: Publication, batches: Iterable[Sequence[Row]], published: int, sql: str = ""
 ) -> None:
-    another = disagree("the file has a different number of messages")
-    write(publication, sql, (*BOUNDS, *messages.columns), batches, published, another)
+    """Write the published messages, and compare their number with the number that was counted."""
+    other_count = contradiction_message("the file has a different number of messages")
+    write(publication, sql, (*BOUNDS, *messages.columns), batches, published, other_count)
 
 
-def _result(messages: Messages, publication: Publication, already: int, **found: Any) -> CloakResult:
-    """The result, with what was asked and what ran since so many statements."""
+def _make_result(messages: Messages, publication: Publication, executed_before: int, **measures: Any) -> CloakResult:
+    """Return the result, with the request and the statements that ran since the start."""
     request = messages.request
     return CloakResult(
         target=request.target.name,
@@ -119,106 +122,110 @@ def _result(messages: Messages, publication: Publication, already: int, **found:
         divide=request.divide.value,
         columns=messages.columns,
         file=str(publication.file or ""),
-        **found,
-        **provenance(messages.engine, already),
+        **measures,
+        **provenance(messages.engine, executed_before),
     )
 
 
 def refuse_merged_users(engine: Engine, relation: Relation, user: Resolved, places: Places) -> None:
-    """Nothing where it is known who is one user.
+    """Raise UsageError if names of users may mean the same user, and the request does not decide it.
 
     Raises:
-        UsageError: names of users may mean one, and nobody said whether they do.
+        UsageError: they may.
     """
     refuse_merged(engine, [ColumnValues(user.label, [(relation, user)], missing=False)], places.values)
 
 
 def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
-    """The statement that finds the boxes, after what is looked at when they are to be written; all others read what it
-    finds."""
+    """Return the statements known in advance: checks before writing, and the one that finds the boxes."""
     messages = open_messages(engine, request)
     return [*statements_before(engine, publication, messages.written(publication.keep)), messages_statement(messages)]
 
 
-def _item(statement: Statement) -> str:
+def _from_item(statement: Statement) -> str:
+    """Return a statement as a FROM item."""
     return f"({bare(statement)})"
 
 
 @contextmanager
-def _kept(messages: Messages) -> Iterator[str]:
-    """A FROM item of all messages with their boxes: kept for a while where the engine can, else the statement."""
-    engine, statement = messages.engine, messages_statement(messages, tried=levels_tried(messages))
+def _materialized(messages: Messages) -> Iterator[str]:
+    """Yield a FROM item of all messages with their boxes: a temporary table if the engine can make one, else the
+    statement.
+    """
+    engine, statement = messages.engine, messages_statement(messages, tried=count_useful_levels(messages))
     if not engine.can_materialize:
-        yield _item(statement)
+        yield _from_item(statement)
         return
-    kept = engine.materialize(CLOAKED, statement)
+    stored = engine.materialize(CLOAKED, statement)
     try:
-        yield kept.sql
+        yield stored.sql
     finally:
         engine.drop(CLOAKED)
 
 
-def levels_tried(messages: Messages) -> int:
-    """How many levels, from the largest cells, are worth looking at: at the others no cell has k users.
+def count_useful_levels(messages: Messages) -> int:
+    """Return how many levels, from the largest cells, can have a cell with k users. At least one is tried.
 
-    A part of a cell never has more users than the cell, so the last level is found by halving. At least one is tried.
+    A part of a cell never has more users than the cell, so the last level is found by halving.
     """
     low, high = 1, len(messages.levels)
     while low < high:
         middle = (low + high + 1) // 2
-        ((most,),) = messages.engine.run(reach_statement(messages, middle - 1))
-        low, high = (middle, high) if most >= messages.request.k else (low, middle - 1)
+        ((users,),) = messages.engine.run(reach_statement(messages, middle - 1))
+        low, high = (middle, high) if users >= messages.request.k else (low, middle - 1)
     return low
 
 
-def _levels(messages: Messages, counted: list[Row]) -> tuple[CloakLevel, ...]:
-    """The grid with what was published at each level.
+def _published_levels(messages: Messages, level_rows: list[Row]) -> tuple[CloakLevel, ...]:
+    """Return the grid with the messages published at each level.
 
     Raises:
-        EngineError: a box has fewer users than one of its messages asks for.
+        EngineError: a box has fewer users than one of its messages requires.
     """
-    if any(row[5] for row in counted if row[0] == MessageOutcome.PUBLISHED):
-        raise EngineError(disagree("a box has fewer users than one of its messages requires"))
-    found = {row[1]: row[2:5] for row in counted if row[0] == MessageOutcome.PUBLISHED}
+    if any(row[5] for row in level_rows if row[0] == MessageOutcome.PUBLISHED):
+        raise EngineError(contradiction_message("a box has fewer users than one of its messages requires"))
+    counts_of_level = {row[1]: row[2:5] for row in level_rows if row[0] == MessageOutcome.PUBLISHED}
     return tuple(
-        CloakLevel(level.side, level.seconds, *found.get(place, (0, 0, None)))
-        for place, level in enumerate(messages.levels)
+        CloakLevel(level.side, level.seconds, *counts_of_level.get(number, (0, 0, None)))
+        for number, level in enumerate(messages.levels)
     )
 
 
-def disagree(what: str) -> str:
-    """The sentence of the error that a contradiction is."""
+def contradiction_message(what: str) -> str:
+    """Return the message of an audit that contradicts the cloaking."""
     return contradiction("The audit contradicts the cloaking, and nothing was published", what)
 
 
-def _audited(messages: Messages, item: str, published: int) -> Holding:
-    """What an audit says of the published messages, before their users are left out: k users in every box.
+def _audit_published(messages: Messages, item: str, published: int) -> Holding:
+    """Audit the published messages, before their users are left out: every box needs k users.
 
     Raises:
-        EngineError: it finds another number of messages, or a box of fewer users.
+        EngineError: the audit counts another number of messages, or a box has fewer users.
     """
     statement = render(
         "remedies/cloak/cloak_audited.sql", messages.engine.dialect, step="published boxes", messages=Raw(item)
     )
-    relation = Relation(_item(statement), tuple(messages.engine.result_columns(statement)), messages.relation.label)
-    return _held(messages.engine, relation, messages.request.k, published)
+    relation = Relation(
+        _from_item(statement), tuple(messages.engine.result_columns(statement)), messages.relation.label
+    )
+    return _check_box_users(messages.engine, relation, messages.request.k, published)
 
 
-def _held(engine: Engine, relation: Relation, k: int, published: int) -> Holding:
-    """What an audit says of published boxes with their users.
+def _check_box_users(engine: Engine, relation: Relation, k: int, published: int) -> Holding:
+    """Audit published boxes with their users.
 
     Raises:
-        EngineError: it finds another number of messages, or a box of fewer users.
+        EngineError: the audit counts another number of messages, or a box has fewer users.
     """
-    held = holding(engine, relation, BOUNDS, "person", k)
-    if held.messages != published:
-        raise EngineError(disagree(f"there are {held.messages:,} messages, not {published:,}"))
-    if not held.passed:
-        raise EngineError(disagree(f"{held.failing_boxes:,} boxes have fewer than {k:,} users"))
-    return held
+    audited = count_box_users(engine, relation, BOUNDS, "person", k)
+    if audited.messages != published:
+        raise EngineError(contradiction_message(f"there are {audited.messages:,} messages, not {published:,}"))
+    if not audited.passed:
+        raise EngineError(contradiction_message(f"{audited.failing_boxes:,} boxes have fewer than {k:,} users"))
+    return audited
 
 
-def holding(
+def count_box_users(
     engine: Engine,
     relation: Relation,
     bounds: tuple[str, ...],
@@ -226,57 +233,58 @@ def holding(
     k: int,
     values: Folding | None = Folding.EXACT,
 ) -> Holding:
-    """How many users boxes have: an audit with their bounds as quasi-identifiers, and the user as the entity."""
+    """Count the users of boxes by an audit with the bounds as quasi-identifiers and the user as the entity."""
     request = request_verdicts(
         Target(relation=relation.label),
         Roles(quasi_identifiers=bounds, entity=user, known_rows=KnownRows.ONE, values=values),
         (parse_requirement(f"k={k}"),),
     )
-    found = audit_table(engine, request, relation=relation)
-    (check,) = found.checks
-    fewest = min((size for size, _ in found.classes.sizes), default=None)
-    return Holding(found.classes.count, found.rows, fewest, check.failing_classes or 0, check.failing_rows or 0)
+    result = audit_table(engine, request, relation=relation)
+    (check,) = result.checks
+    smallest = min((size for size, _ in result.classes.sizes), default=None)
+    return Holding(result.classes.count, result.rows, smallest, check.failing_classes or 0, check.failing_rows or 0)
 
 
 # The audit of existing boxes.
 
 
 def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
-    """Count the users of boxes, by both definitions as far as the tables go, and attack them.
+    """Count the users of boxes, by both definitions as far as there are tables, and attack the boxes.
 
     Args:
-        engine: an open engine. request: which boxes, and what they are compared with.
+        engine: an open engine.
+        request: the boxes, and the tables to compare them with.
 
     Raises:
-        UsageError: a column that is not there or does not fit.
+        UsageError: a column does not exist or does not fit.
         EngineError: the database refused or failed.
     """
-    already = len(engine.executed)
-    relation, bounds = _opened(engine, request)
-    named = find_column(request.places.user, relation)
+    executed_before = len(engine.executed)
+    relation, bounds = _open_boxes(engine, request)
+    user_column = find_column(request.places.user, relation)
     user = None
-    if named is not None:
-        user = resolve(named.name, relation, engine.dialect, about("user"))
+    if user_column is not None:
+        user = resolve(user_column.name, relation, engine.dialect, about("user"))
         user = settled(engine, relation, user, request.places.values, missing=False)
         refuse_merged_users(engine, relation, user, request.places)
     boxes = BoxTable(
         engine,
         relation.sql,
-        tuple(one.sql for one in bounds),
+        tuple(bound.sql for bound in bounds),
         None if user is None else user.sql,
         held(engine, relation, bounds[4]).kind in TIMES,
     )
     ((rows, unboxed),) = engine.run(_unboxed_statement(engine, relation, bounds))
     classes = None
-    if named is not None and rows:
-        names = tuple(one.label for one in bounds)
-        classes = holding(engine, relation, names, named.name, request.k, request.places.values)
+    if user_column is not None and rows:
+        names = tuple(bound.label for bound in bounds)
+        classes = count_box_users(engine, relation, names, user_column.name, request.k, request.places.values)
     presence, skipped = None, 0
-    if request.positions is not None:  # users whose true position lies in a box, and positions that could not be used
-        presence, seen = users_seen(
+    if request.positions is not None:  # users whose true position is in a box, and unusable positions
+        presence, observed = count_users_in_boxes(
             boxes, request.positions, request.places, request.k, "users in boxes", by_user=False
         )
-        skipped = seen.skipped
+        skipped = observed.skipped
     return BoxAudit(
         target=request.target.name,
         k=request.k,
@@ -285,18 +293,18 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         classes=classes,
         presence=presence,
         skipped_positions=skipped,
-        attacks=attacks_on(boxes, request.background, request.places),
-        **provenance(engine, already),
+        attacks=attack_boxes(boxes, request.background, request.places),
+        **provenance(engine, executed_before),
     )
 
 
 def plan_boxes(engine: Engine, request: BoxRequest) -> list[Statement]:
-    """The statement that is known before anything has run."""
-    return [_unboxed_statement(engine, *_opened(engine, request))]
+    """Return the statement that is known in advance."""
+    return [_unboxed_statement(engine, *_open_boxes(engine, request))]
 
 
-def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolved]]:
-    """The table, and its columns of bounds, their kinds checked."""
+def _open_boxes(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolved]]:
+    """Open the table, and return it with its columns of bounds, whose kinds are checked."""
     relation = engine.open(request.target)
     bounds = [resolve(name, relation, engine.dialect, about("bounds")) for name in request.bounds]
     check_kinds(engine, relation, bounds[:4], about("bounds"), timestamps=None)
@@ -312,20 +320,20 @@ def _unboxed_statement(engine: Engine, relation: Relation, bounds: list[Resolved
     )
 
 
-# Messages of a table cloaked as they came: read in the order of their time, held back, boxed, audited, then written.
+# Messages of a table cloaked as they arrived: read in the order of their time, held back, boxed, audited, then written.
 #
 # The table is read twice in the same order. First boxes and their users go to a DuckDB in memory, where an audit counts
-# the users of every box; then, if each has enough, the messages are written with their boxes. Python holds what waits.
+# the users of every box; then, if each has enough, the messages are written. Python holds only waiting messages.
 
-_SENT = "sqlaudit_sent"
+_SENT_TABLE = "sqlaudit_sent"
 _BATCH = 10_000
 _MICRO = 1_000_000
-_FIRST = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass
-class _Told:
-    """What became of the messages so far."""
+class _Tally:
+    """The outcome of the messages so far."""
 
     dropped: Counter[MessageOutcome] = field(default_factory=Counter)
     sent: dict[Fraction, tuple[int, int, int]] = field(default_factory=dict)
@@ -338,7 +346,7 @@ class _Told:
 
     @property
     def published(self) -> int:
-        """Messages that left."""
+        """Return the number of messages that left."""
         return sum(messages for _, messages, _ in self.sent.values())
 
 
@@ -346,46 +354,54 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
     """Cloak a table of messages as they arrived, audit the result, and write it.
 
     Args:
-        engine: an open engine. request: the request, with a `delay`. publication: the destination of the messages.
+        engine: an open engine.
+        request: the request, with a `delay`.
+        publication: the destination of the messages.
 
     Raises:
-        UsageError: a column that does not fit, a file that cannot be written, or a request for SQL.
+        UsageError: a column does not fit, a file cannot be written, or SQL is requested.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     _refuse_sql(publication)
-    already = len(engine.executed)
-    messages = _messages(engine, request, publication)
-    told = _Told()
-    audit = _arrivals_audited(messages, told)
-    # the messages of a box in an order that says nothing of when each was sent
+    executed_before = len(engine.executed)
+    messages = _open_messages_to_write(engine, request, publication)
+    tally = _Tally()
+    audit = _audit_arrivals(messages, tally)
+    # Sort the messages of a box, so that their order does not reveal when each was sent
     rows = (
-        [(*_bounds(messages, box), *carried) for carried in sorted((message[1:] for message in box.messages), key=repr)]
-        for box in _boxes(messages, _Told())
+        [
+            (*_published_bounds(messages, box), *carried)
+            for carried in sorted((message[1:] for message in box.messages), key=repr)
+        ]
+        for box in _box_arrivals(messages, _Tally())
     )
-    _write(messages, publication, rows, told.published)
-    longest_first = ((seconds, *told.sent[seconds]) for seconds in sorted(told.sent, reverse=True))
-    return _result(
+    _write_messages(messages, publication, rows, tally.published)
+    longest_first = ((seconds, *tally.sent[seconds]) for seconds in sorted(tally.sent, reverse=True))
+    return _make_result(
         messages,
         publication,
-        already,
+        executed_before,
         lonlat=False,
         delay=request.delay,
-        rows=told.published + told.dropped.total(),
-        dropped=dict(told.dropped),
-        levels=tuple(CloakLevel(request.box, *one) for one in longest_first),
+        rows=tally.published + tally.dropped.total(),
+        dropped=dict(tally.dropped),
+        levels=tuple(CloakLevel(request.box, *interval_counts) for interval_counts in longest_first),
         audit=audit,
         attacks=Attacks(),
     )
 
 
 def plan_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
-    """The statement that reads the messages in the order of their time, after what is looked at before writing."""
+    """Return the statements known in advance: checks before writing, and the one that reads messages in the order of
+    time.
+    """
     _refuse_sql(publication)
     messages = open_messages(engine, request)
-    return [*statements_before(engine, publication, messages.written(publication.keep)), _arrivals(messages)]
+    return [*statements_before(engine, publication, messages.written(publication.keep)), _arrivals_statement(messages)]
 
 
 def _refuse_sql(publication: Publication) -> None:
+    """Raise UsageError if a SELECT is to be published, which cannot cloak messages as they arrive."""
     if publication.is_sql:
         raise UsageError(
             f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet file "
@@ -393,79 +409,89 @@ def _refuse_sql(publication: Publication) -> None:
         )
 
 
-def _arrivals(messages: Messages) -> Statement:
-    side = f"{float(messages.request.box):.3f}"  # as it is written; sizes are multiples of an eighth
+def _arrivals_statement(messages: Messages) -> Statement:
+    """Return the statement that reads the messages in the order of their time."""
+    side = f"{float(messages.request.box):.3f}"  # exact, because sizes are multiples of an eighth
     step, parameters = "messages in the order of their time", messages.parameters()
     return render("remedies/cloak/cloak_arrivals.sql", messages.engine.dialect, step=step, side=side, **parameters)
 
 
-def _boxes(messages: Messages, told: _Told) -> Iterator[SentBox]:
-    """The boxes in the order in which they leave. A message of a box is its user and the columns that are published."""
+def _box_arrivals(messages: Messages, tally: _Tally) -> Iterator[SentBox]:
+    """Yield the boxes in the order in which they leave. A message of a box is its user and the published columns."""
     request = messages.request
     broker = CloakStream(k=request.k, box=1, delay=request.delay or 0, step=request.interval)
-    for batch in messages.engine.stream(_arrivals(messages), _BATCH):
-        for is_missing, column, row, time, own, person, *carried in batch:
-            when = _seconds(time, timestamps=messages.timestamps)
+    for batch in messages.engine.stream(_arrivals_statement(messages), _BATCH):
+        for is_missing, column, row, time, own_delay, person, *carried in batch:
+            time_in_seconds = _seconds(time, timestamps=messages.timestamps)
             if is_missing:
-                told.dropped[MessageOutcome.MISSING] += 1
-            elif column is None or row is None or when is None:
-                told.dropped[MessageOutcome.NO_PLACE] += 1
+                tally.dropped[MessageOutcome.MISSING] += 1
+            elif column is None or row is None or time_in_seconds is None:
+                tally.dropped[MessageOutcome.NO_PLACE] += 1
             else:
-                box = broker.send(person, column, row, when, (person, *carried), delay=_delay(own, request))
+                box = broker.send(
+                    person, column, row, time_in_seconds, (person, *carried), delay=_allowed_delay(own_delay, request)
+                )
                 if box is not None:
-                    told.take(box)
+                    tally.take(box)
                     yield box
     broker.close()
-    told.dropped[MessageOutcome.TOO_FEW] += broker.dropped
+    tally.dropped[MessageOutcome.TOO_FEW] += broker.dropped
 
 
 def _seconds(time: Any, *, timestamps: bool) -> Fraction | None:
-    """The time of a message, None where it is no time."""
+    """Return the time of a message in seconds, None if it has no usable time."""
     if time is None or not math.isfinite(time):
         return None
-    found = Fraction(time) / (_MICRO if timestamps else 1)
-    return found if abs(found) <= LIMIT else None
+    seconds = Fraction(time) / (_MICRO if timestamps else 1)
+    return seconds if abs(seconds) <= LIMIT else None
 
 
-def _delay(own: float | None, request: CloakRequest) -> Fraction:
-    """How long a message may be held back: what it asks for, and no longer than all others."""
+def _allowed_delay(own_delay: float | None, request: CloakRequest) -> Fraction:
+    """Return the longest delay of a message: its own, at most that of the request."""
     longest = request.delay or Fraction(0)
-    return longest if own is None or math.isnan(own) else min(longest, Fraction(max(0.0, min(own, float(LIMIT)))))
+    return (
+        longest
+        if own_delay is None or math.isnan(own_delay)
+        else min(longest, Fraction(max(0.0, min(own_delay, float(LIMIT)))))
+    )
 
 
-def _bounds(messages: Messages, box: SentBox) -> Row:
-    """The bounds of a box as they are published."""
+def _published_bounds(messages: Messages, box: SentBox) -> Row:
+    """Return the bounds of a box as they are published."""
     side = messages.request.box
-    places = [float(bound * side) for bound in (box.x_min, box.x_max, box.y_min, box.y_max)]
-    return (*places, *(_moment(messages, time) for time in (box.t_min, box.t_max)))
+    numbers = [float(bound * side) for bound in (box.x_min, box.x_max, box.y_min, box.y_max)]
+    return (*numbers, *(_time_bound(messages, time) for time in (box.t_min, box.t_max)))
 
 
-def _moment(messages: Messages, time: Fraction) -> Any:
-    """A bound in time: a timestamp where the messages have some.
+def _time_bound(messages: Messages, time: Fraction) -> Any:
+    """Return a bound in time, as a timestamp if the messages have timestamps.
 
     Raises:
-        UsageError: it lies beyond all years.
+        UsageError: it is after the year 9999.
     """
     if not messages.timestamps:
         return float(time)
     try:
-        return _FIRST + timedelta(microseconds=int(time * _MICRO))
+        return _EPOCH + timedelta(microseconds=int(time * _MICRO))
     except OverflowError:
         raise UsageError(f"{about('interval')}: a box ends after the year 9999. Use a shorter interval.") from None
 
 
-def _arrivals_audited(messages: Messages, told: _Told) -> Holding | None:
-    """What an audit says of the boxes with their users; None when nothing leaves.
+def _audit_arrivals(messages: Messages, tally: _Tally) -> Holding | None:
+    """Audit the boxes with their users. Return None if no message leaves.
 
     Raises:
-        EngineError: it finds another number of messages, or a box of fewer users.
+        EngineError: the audit counts another number of messages, or a box has fewer users.
     """
     times = "TIMESTAMP" if messages.timestamps else "DOUBLE"
     columns = [(name, "DOUBLE" if name in BOUNDS[:4] else times) for name in BOUNDS]
-    users = ([(*_bounds(messages, box), message[0]) for message in box.messages] for box in _boxes(messages, told))
+    users = (
+        [(*_published_bounds(messages, box), message[0]) for message in box.messages]
+        for box in _box_arrivals(messages, tally)
+    )
     with connect(None, messages.engine.limits) as workbench:
-        relation = workbench.keep_rows(_SENT, [*columns, ("person", "VARCHAR")], users)
-        return _held(workbench, relation, messages.request.k, told.published) if told.published else None
+        relation = workbench.keep_rows(_SENT_TABLE, [*columns, ("person", "VARCHAR")], users)
+        return _check_box_users(workbench, relation, messages.request.k, tally.published) if tally.published else None
 
 
 @takes(
@@ -570,6 +596,6 @@ def audit_boxes(given: Given) -> BoxAudit:
 
 
 def _tables(given: Given, *names: str) -> dict[str, Target | None]:
-    """Further tables that a function was given, which are read as the messages are."""
+    """Return the given tables as targets, which are read as the messages are."""
     tables = {name: vars(given)[name] for name in names}
-    return {name: None if one is None else make_target(one, read=given.read) for name, one in tables.items()}
+    return {name: None if table is None else make_target(table, read=given.read) for name, table in tables.items()}

@@ -1,14 +1,13 @@
-"""Messages cloaked as they come: temporal cloaking with a tolerated delay (Barriers, section 4.3; Gedik and Liu 2008).
+"""Cloak messages as they arrive: temporal cloaking with a tolerated delay (Barriers, section 4.3; Gedik and Liu 2008).
 
 A broker holds each message back until enough users have sent one from the same cell of a fixed grid. A message that
-comes at time t with a tolerated delay d waits until t + d, and no longer. As soon as the messages that wait in a cell
-come from k different users they all leave at once, with one box: the cell in space, and in time the whole multiples of
-a step around the first and the last of them. What has waited too long is dropped and never leaves, so that nothing ever
-leaves with fewer than k users. What comes later waits for a box of its own.
+arrives at time t with a tolerated delay d waits until t + d, and no longer. As soon as the waiting messages of a cell
+come from k different users, they all leave at once with one box: the cell in space, and in time the whole multiples of
+a step around the first and the last of them. A message that has waited too long is dropped, so that no message leaves
+with fewer than k users. Later messages wait for a box of their own.
 
-This cannot be asked of a database: which messages still wait depends, message by message, on all boxes before, and the
-messages are not in a table yet. What is held here is what waits: nothing older than the longest delay, and no more than
-the messages of that time.
+A database cannot do this: which messages still wait depends, message by message, on all boxes before, and the messages
+are not in a table yet. Only waiting messages are in memory: none older than the longest delay.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 from sqlaudit.base.errors import UsageError
 
 Cell = tuple[int, int]
-_FURTHEST = 10**12
+_LARGEST_NUMBER = 10**12
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,10 @@ class SentBox:
     """Messages that leave together.
 
     Args:
-        x_min, x_max, y_min, y_max, t_min, t_max: their box; it begins at its lower bounds and ends before its upper.
-        messages: what was given with each of them, in the order of coming; users are not among it.
-        users: how many different ones sent them. waited: the longest time that one of them was held back.
+        x_min, x_max, y_min, y_max, t_min, t_max: their box, which includes its lower bounds but not its upper ones.
+        messages: the `message` of each, in the order of arrival, without users.
+        users: the number of different users.
+        waited: the longest delay of a message, in seconds.
     """
 
     x_min: Fraction
@@ -48,7 +48,7 @@ class SentBox:
 
 
 @dataclass
-class _Waiting:
+class _WaitingMessage:
     """A message that is held back."""
 
     user: Hashable
@@ -62,22 +62,25 @@ class CloakStream:
     """A broker that cloaks messages in the order of their time.
 
     Args:
-        k: as many different users at least in every box. box: the side of a cell, in the unit of x and y.
-        delay: how long a message may be held back, unless it says so itself. step: bounds of boxes in time are whole
-            multiples of it.
+        k: the minimum number of different users in every box.
+        box: the side of a cell, in the unit of x and y.
+        delay: the longest delay of a message that has none of its own.
+        step: bounds of boxes in time are whole multiples of it.
 
     Attributes:
-        published, dropped: messages that left, and that waited too long. boxes: that they left in.
+        published: the number of messages that left.
+        dropped: the number of messages that waited too long.
+        boxes: the number of boxes in which messages left.
 
     Raises:
-        UsageError: k below 1, or a length that is not above 0.
+        UsageError: k is below 1, or a length is not above 0.
 
     Example:
         >>> stream = CloakStream(k=2, box=100, delay=60, step=10)
         >>> stream.send("ann", 10, 20, 3, "where is a bakery?")
         >>> stream.send("ann", 12, 20, 8, "and a cinema?")
-        >>> left = stream.send("bob", 90, 5, 41, "rain today?")
-        >>> left.messages, left.users, [int(one) for one in (left.x_min, left.x_max, left.t_min, left.t_max)]
+        >>> sent = stream.send("bob", 90, 5, 41, "rain today?")
+        >>> sent.messages, sent.users, [int(bound) for bound in (sent.x_min, sent.x_max, sent.t_min, sent.t_max)]
         (('where is a bakery?', 'and a cinema?', 'rain today?'), 2, [0, 100, 0, 50])
         >>> stream.send("cid", 10, 20, 50, "a doctor?", delay=5)
         >>> stream.send("ann", 10, 20, 56, "a bus?"), stream.published, stream.dropped, stream.waiting
@@ -91,8 +94,8 @@ class CloakStream:
     published: int = 0
     dropped: int = 0
     boxes: int = 0
-    _cells: dict[Cell, list[_Waiting]] = field(default_factory=dict, repr=False)
-    _ends: list[tuple[Fraction, int, Cell, _Waiting]] = field(default_factory=list, repr=False)
+    _cells: dict[Cell, list[_WaitingMessage]] = field(default_factory=dict, repr=False)
+    _ends: list[tuple[Fraction, int, Cell, _WaitingMessage]] = field(default_factory=list, repr=False)
     _now: Fraction | None = field(default=None, repr=False)
     _number: int = field(default=0, repr=False)
 
@@ -106,7 +109,7 @@ class CloakStream:
 
     @property
     def waiting(self) -> int:
-        """Messages that are held back now."""
+        """Return the number of messages that are held back now."""
         return sum(map(len, self._cells.values()))
 
     def send(
@@ -119,43 +122,45 @@ class CloakStream:
         *,
         delay: int | float | Fraction | None = None,
     ) -> SentBox | None:
-        """Take in the next message.
+        """Accept the next message.
 
         Args:
-            user: who sent it. x, y, time: where and when. message: what leaves with its box.
-            delay: how long it may be held back; None = as all others.
+            user: the sender.
+            x, y, time: place and time.
+            message: the content that leaves with the box.
+            delay: the longest delay of this message; None = the stream's.
 
         Returns:
-            The box that leaves now, this message in it; None while it waits.
+            The box that leaves now, with this message in it; None while it waits.
 
         Raises:
-            UsageError: no user, a place or time that is not a number, a negative delay, or a time before the last one;
-                the message is not taken in.
+            UsageError: there is no user, a place or time is not a number, the delay is negative, or the time is before
+                the last one. Then the message is not accepted.
         """
-        place = _checked(user, x, y, time)
-        longest = self.delay if delay is None else delay
-        if not math.isfinite(longest) or longest < 0:
+        point = _exact_point(user, x, y, time)
+        longest_delay = self.delay if delay is None else delay
+        if not math.isfinite(longest_delay) or longest_delay < 0:
             raise UsageError("A delay must be a number of at least 0.")
-        now = place[2]
+        now = point[2]
         if self._now is not None and now < self._now:
             raise UsageError("Messages must be in the order of their time; this one is earlier than the last.")
         self._now = now
         self._expire(now)
-        cell = (math.floor(place[0] / Fraction(self.box)), math.floor(place[1] / Fraction(self.box)))
+        cell = (math.floor(point[0] / Fraction(self.box)), math.floor(point[1] / Fraction(self.box)))
         waiting = self._cells.setdefault(cell, [])
-        one = _Waiting(user, now, now + Fraction(longest), message)
-        waiting.append(one)
-        if len({other.user for other in waiting}) < self.k:
+        held_back = _WaitingMessage(user, now, now + Fraction(longest_delay), message)
+        waiting.append(held_back)
+        if len({waiting_message.user for waiting_message in waiting}) < self.k:
             self._number += 1
-            heapq.heappush(self._ends, (one.until, self._number, cell, one))
+            heapq.heappush(self._ends, (held_back.until, self._number, cell, held_back))
             return None
         return self._leave(cell, self._cells.pop(cell))
 
     def pass_to(self, time: int | float | Fraction) -> int:
-        """Let time pass without a message; how many were dropped because they waited too long.
+        """Advance the clock without a message. Return the number of messages dropped for exceeding the delay.
 
         Raises:
-            UsageError: a time before the last one.
+            UsageError: the time is before the last one.
         """
         now = Fraction(time)
         if self._now is not None and now < self._now:
@@ -165,29 +170,30 @@ class CloakStream:
         return self.dropped - before
 
     def close(self) -> int:
-        """Nothing comes any more: drop what waits; how many that were."""
-        left = self.waiting
-        self.dropped += left
+        """End the stream: drop the waiting messages. Return their number."""
+        dropped = self.waiting
+        self.dropped += dropped
         self._cells.clear()
         self._ends.clear()
-        return left
+        return dropped
 
     def _expire(self, now: Fraction) -> None:
-        """Drop what could wait until before now only."""
+        """Drop the messages whose delay ended before now."""
         while self._ends and self._ends[0][0] < now:
-            _, _, cell, one = heapq.heappop(self._ends)
+            _, _, cell, expired = heapq.heappop(self._ends)
             waiting = self._cells.get(cell, [])
-            kept = [other for other in waiting if other is not one]
-            self.dropped += len(waiting) - len(kept)
-            if kept:
-                self._cells[cell] = kept
+            remaining = [message for message in waiting if message is not expired]
+            self.dropped += len(waiting) - len(remaining)
+            if remaining:
+                self._cells[cell] = remaining
             else:
                 self._cells.pop(cell, None)
 
-    def _leave(self, cell: Cell, together: Sequence[_Waiting]) -> SentBox:
+    def _leave(self, cell: Cell, messages: Sequence[_WaitingMessage]) -> SentBox:
+        """Return the box of messages that leave together, and count them."""
         side, step, (column, row) = Fraction(self.box), Fraction(self.step), cell
-        first, last = together[0].time, together[-1].time
-        self.published += len(together)
+        first, last = messages[0].time, messages[-1].time
+        self.published += len(messages)
         self.boxes += 1
         return SentBox(
             column * side,
@@ -196,16 +202,20 @@ class CloakStream:
             (row + 1) * side,
             math.floor(first / step) * step,
             (math.floor(last / step) + 1) * step,
-            tuple(one.message for one in together),
-            len({one.user for one in together}),
+            tuple(message.message for message in messages),
+            len({message.user for message in messages}),
             last - first,
         )
 
 
-def _checked(user: Hashable, *place: int | float | Fraction) -> list[Fraction]:
-    """The place and time as exact numbers."""
+def _exact_point(user: Hashable, *numbers: int | float | Fraction) -> list[Fraction]:
+    """Return place and time as exact numbers.
+
+    Raises:
+        UsageError: there is no user, or a number is out of range.
+    """
     if user is None:
         raise UsageError("The message has no user.")
-    if not all(-_FURTHEST <= number <= _FURTHEST for number in place):  # not of NaN
+    if not all(-_LARGEST_NUMBER <= number <= _LARGEST_NUMBER for number in numbers):  # not of NaN
         raise UsageError("Place and time must be numbers of at most 10^12.")
-    return [Fraction(number) for number in place]
+    return [Fraction(number) for number in numbers]

@@ -1,4 +1,4 @@
-"""The equivalence classes of a table as local recoding sees them, and the hierarchies of columns as numbers."""
+"""Equivalence classes and hierarchies as arrays of numbers, for local recoding."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from sqlaudit.remedies.rewriting import Integers, groups_of
 
-# The hierarchy of a column as numbers: nodes with their ancestors, and what it costs to rise from one level to
-# another.
+# The hierarchy of a column as numbers: nodes with their ancestors, and the cost to rise from one level to another.
 #
 # Nodes 0, 1, … are the values of the column in their order; the labels of levels 1, 2, … follow. The weighted
 # hierarchical distance of two nodes on one path is a difference of `heights`: with levels counted from the root (1) to
@@ -22,10 +21,10 @@ from sqlaudit.remedies.rewriting import Integers, groups_of
 # Achieving k-Anonymity by Clustering in Attribute Hierarchical Structures, DaWaK 2006, section 2; Wiegnand and
 # Schallner, section 3.1.
 
-_LARGEST = 1 << 61
-"""Distances stay below, so that sums of 64-bit numbers are exact."""
-_WHOLE_ROWS = 2048
-"""Up to so many nodes, the heights at which a node meets all others are kept."""
+_LARGEST_DISTANCE = 1 << 61
+"""Upper bound of distances, with which sums of 64-bit numbers are exact."""
+_CACHED_NODES = 2048
+"""Number of nodes up to which the heights where a node meets all others are cached."""
 
 
 @dataclass(frozen=True)
@@ -35,48 +34,50 @@ class ColumnTree:
     Args:
         ancestors: (height + 1, nodes) the node's ancestor at each level; below its own level a number that no other
             node has there.
-        level: of each node. heights: what it costs to rise from level 0 to each level, as whole numbers.
-        kept: the column is published as it is: no two values ever meet.
+        level: the level of each node.
+        heights: the cost to rise from level 0 to each level, as whole numbers.
+        is_fixed: True if the column is published as it is: no two values ever meet.
     """
 
     ancestors: Integers
     level: Integers
     heights: Integers
-    kept: bool = False
+    is_fixed: bool = False
     _rows: dict[int, Integers] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def height(self) -> int:
-        """The highest level."""
+        """Return the highest level."""
         return len(self.ancestors) - 1
 
-    def lifted(self, level: int, nodes: Integers) -> Integers:
-        """The ancestors of nodes at a level, the nodes themselves where they lie above it."""
+    def ancestors_at(self, level: int, nodes: Integers) -> Integers:
+        """Return the ancestors of nodes at a level, or the nodes themselves if they are above it."""
         return np.asarray(self.ancestors[np.maximum(level, self.level[nodes]), nodes])
 
-    def meeting(self, node: int, others: Integers) -> Integers:
-        """How high a node must rise to meet each of some others, counted from level 0."""
-        if len(self.level) > _WHOLE_ROWS:
-            return self._met(node, others)
+    def rise_to_meet(self, node: int, others: Integers) -> Integers:
+        """Return the height to which a node must rise to meet each of some others, counted from level 0."""
+        if len(self.level) > _CACHED_NODES:
+            return self._rises_to_meet(node, others)
         row = self._rows.get(node)
         if row is None:
-            row = self._rows[node] = self._met(node, np.arange(len(self.level)))
+            row = self._rows[node] = self._rises_to_meet(node, np.arange(len(self.level)))
         return row[others]
 
-    def _met(self, node: int, others: Integers) -> Integers:
-        found = np.zeros(len(others), dtype=np.int64)
-        own = self.ancestors[:, node]
-        own = np.where(own < 0, -2 - len(self.level), own)
+    def _rises_to_meet(self, node: int, others: Integers) -> Integers:
+        """Compute `rise_to_meet` level by level."""
+        rises = np.zeros(len(others), dtype=np.int64)
+        path = self.ancestors[:, node]
+        path = np.where(path < 0, -2 - len(self.level), path)
         for level in range(self.height):
             step = self.heights[level + 1] - self.heights[level]
-            found += step * (self.ancestors[level, others] != own[level])
-        return found
+            rises += step * (self.ancestors[level, others] != path[level])
+        return rises
 
-    def meet(self, nodes: Sequence[int]) -> int:
-        """The closest common ancestor.
+    def common_ancestor(self, nodes: Sequence[int]) -> int:
+        """Return the closest common ancestor of nodes.
 
         Raises:
-            ValueError: different values of a column that is kept.
+            ValueError: the nodes are different values of a column that is published as it is.
         """
         for row in self.ancestors:
             first = int(row[nodes[0]])
@@ -85,17 +86,20 @@ class ColumnTree:
         raise ValueError("values of a column that is kept do not meet")
 
 
-def tree_of(labels: Integers, heights: Integers, *, kept: bool = False) -> ColumnTree:
-    """The tree of a column.
+def tree_of(labels: Integers, heights: Integers, *, is_fixed: bool = False) -> ColumnTree:
+    """Return the tree of a column.
 
     Args:
         labels: (height + 1, values) the number of each value's label at each level; row 0 is 0, 1, ….
-        heights: what `whole_heights` gave. kept: whether the column is published as it is.
+        heights: the result of `scale_heights` for the column.
+        is_fixed: whether the column is published as it is.
 
     Example:
         >>> tree = tree_of(np.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]]), np.array([0, 1, 2]))
-        >>> tree.level.tolist(), tree.meet([0, 1]), tree.meet([0, 2]), tree.meeting(0, np.arange(3)).tolist()
-        ([0, 0, 0, 1, 1, 2], 3, 5, [0, 1, 2])
+        >>> tree.level.tolist(), tree.common_ancestor([0, 1]), tree.common_ancestor([0, 2])
+        ([0, 0, 0, 1, 1, 2], 3, 5)
+        >>> tree.rise_to_meet(0, np.arange(3)).tolist()
+        [0, 1, 2]
     """
     numbers, first, level = [], 0, []
     for number, row in enumerate(labels):
@@ -105,17 +109,17 @@ def tree_of(labels: Integers, heights: Integers, *, kept: bool = False) -> Colum
         level += [number] * count
         first += count
     ancestors = np.full((len(labels), first), 0, dtype=np.int64)
-    for own, nodes in enumerate(numbers):
-        for above in range(len(numbers)):
-            ancestors[above, nodes] = numbers[above] if above >= own else -1 - nodes
-    return ColumnTree(ancestors, np.array(level, dtype=np.int64), heights, kept)
+    for own_level, nodes in enumerate(numbers):
+        for other_level in range(len(numbers)):
+            ancestors[other_level, nodes] = numbers[other_level] if other_level >= own_level else -1 - nodes
+    return ColumnTree(ancestors, np.array(level, dtype=np.int64), heights, is_fixed)
 
 
-def rises(height: int, beta: Fraction) -> list[Fraction | float]:
-    """The weighted hierarchical distance from the leaves to each level, 0 to 1; exact when beta is a whole number.
+def level_distances(height: int, beta: Fraction) -> list[Fraction | float]:
+    """Return the weighted hierarchical distance from the leaves to each level, 0 to 1; exact if beta is a whole number.
 
     Example:
-        >>> rises(2, Fraction(0)), rises(2, Fraction(1))
+        >>> level_distances(2, Fraction(0)), level_distances(2, Fraction(1))
         ([Fraction(0, 1), Fraction(1, 2), Fraction(1, 1)], [Fraction(0, 1), Fraction(1, 3), Fraction(1, 1)])
     """
     if not height:
@@ -128,36 +132,38 @@ def rises(height: int, beta: Fraction) -> list[Fraction | float]:
     return [sum(steps[:level], Fraction(0)) / total for level in range(height + 1)]
 
 
-def whole_heights(heights: Sequence[int], beta: Fraction, rows: int) -> list[Integers]:
-    """The distances of `rises` for columns of these heights as whole numbers, one scale for all.
+def scale_heights(heights: Sequence[int], beta: Fraction, rows: int) -> list[Integers]:
+    """Return the distances of `level_distances` for columns of these heights as whole numbers of one scale.
 
-    With a common denominator when the distances of a table of so many rows then fit into 64 bits, else rounded to the
-    finest scale that does.
+    The scale is the common denominator if the distances of a table of this many rows then fit into 64 bits. Otherwise
+    they are rounded to the finest scale that does.
     """
-    found = [rises(height, beta) for height in heights]
-    room = _LARGEST // max(1, 4 * rows * max(1, len(heights)))
-    exact = [value for column in found for value in column if isinstance(value, Fraction)]
+    distances = [level_distances(height, beta) for height in heights]
+    largest = _LARGEST_DISTANCE // max(1, 4 * rows * max(1, len(heights)))
+    exact = [value for column in distances for value in column if isinstance(value, Fraction)]
     scale = math.lcm(*(value.denominator for value in exact)) if exact else 1
-    if beta.denominator != 1 or scale > room:
-        scale = 1 << max(0, room.bit_length() - 1)
-    levels = [[round(value * scale) - level for level, value in enumerate(column)] for column in found]
-    # each level lies above the one below even where rounding made them one
+    if beta.denominator != 1 or scale > largest:
+        scale = 1 << max(0, largest.bit_length() - 1)
+    levels = [[round(value * scale) - level for level, value in enumerate(column)] for column in distances]
+    # Each level must be above the one below, even where rounding made them equal
     return [np.maximum.accumulate(np.array(column, dtype=np.int64)) + np.arange(len(column)) for column in levels]
 
 
-# The equivalence classes of a table as local recoding sees them: nodes of every column, rows, and words of counts.
+# Equivalence classes: their nodes by column, their rows, and their counts of sensitive values.
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Equivalence classes, in the order of their values, which numbers them.
+    """Equivalence classes, numbered in the order of their values.
 
     Args:
-        trees: of the columns. nodes: (classes × columns) what each class holds; values, unless NULLs are equal to
-            nothing: then a class begins at the level at which its missing value has a label.
-        sizes: rows of each. words: (classes × words) the counts of its sensitive values, as judges read them.
+        trees: the trees of the columns.
+        nodes: (classes × columns) the node of each class. These are values, but if NULLs are equal to nothing, a class
+            begins at the level at which its missing value has a label.
+        sizes: the number of rows of each class.
+        words: (classes × words) the counts of its sensitive values, packed as judges read them.
     """
 
     trees: tuple[ColumnTree, ...]
@@ -170,25 +176,25 @@ class Classes:
 
     @property
     def rows(self) -> int:
-        """Rows of the table."""
+        """Return the number of rows of the table."""
         return int(self.sizes.sum())
 
     def summed(self, order: Integers, starts: Integers) -> tuple[Integers, Integers]:
-        """Rows and words of groups of classes: `order` lists the classes, `starts` where each group begins."""
+        """Return rows and words of groups of classes: `order` lists the classes, `starts` the start of each group."""
         sizes = np.add.reduceat(self.sizes[order], starts)
         words = np.add.reduceat(self.words[order], starts, axis=0)
         return sizes, words
 
 
-class SaysWhatIsShort(Protocol):
-    """Knows which groups of classes fail."""
+class GroupJudge(Protocol):
+    """A judge that decides which groups of classes fail."""
 
     def short(self, sizes: Integers, words: Integers) -> Flags:
-        """Which groups fail, by their rows and (groups × words) counts."""
+        """Return which groups fail, by their rows and (groups × words) counts."""
 
 
 def unique_classes(classes: Classes) -> tuple[Classes, Integers]:
-    """The classes with equal nodes made one, and the number of each one's class among them."""
+    """Merge classes with equal nodes. Return them, and the number of each class's merged class."""
     if not len(classes):
         return classes, np.zeros(0, dtype=np.int64)
     groups = dense(groups_of(classes.nodes, range(len(classes.trees))))
@@ -198,26 +204,26 @@ def unique_classes(classes: Classes) -> tuple[Classes, Integers]:
 
 
 def dense(groups: Integers) -> Integers:
-    """Numbers of groups as 0, 1, … in the order in which they first occur."""
+    """Renumber groups as 0, 1, … in the order in which they first occur."""
     values, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    place = np.empty(len(values), dtype=np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(values))
-    return np.asarray(place[inverse], dtype=np.int64)
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(values))
+    return np.asarray(rank[inverse], dtype=np.int64)
 
 
 def sorted_groups(groups: Integers) -> tuple[Integers, Integers]:
-    """The classes in the order of their groups 0, 1, …, and where each group begins."""
+    """Return the classes in the order of their groups 0, 1, …, and the start of each group."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.concatenate([[True], np.diff(groups[order]) > 0])) if len(order) else order
     return order, starts
 
 
 def common_of(tree: ColumnTree, nodes: Integers, starts: Integers) -> Integers:
-    """The closest common ancestor of each group of nodes; -1 where values of a column that is kept differ."""
-    found = np.full(len(starts), -1, dtype=np.int64)
+    """Return the closest common ancestor of each group of nodes, -1 if values of a fixed column differ."""
+    ancestors = np.full(len(starts), -1, dtype=np.int64)
     for row in tree.ancestors:
         low = np.minimum.reduceat(row[nodes], starts)
         high = np.maximum.reduceat(row[nodes], starts)
-        fits = (found < 0) & (low == high) & (low >= 0)
-        found[fits] = low[fits]
-    return found
+        is_common = (ancestors < 0) & (low == high) & (low >= 0)
+        ancestors[is_common] = low[is_common]
+    return ancestors

@@ -1,8 +1,7 @@
-"""What a recoding loses, by the measures of `compare`: each class is set beside its group, so that no row is read
-again.
+"""Measure the information loss of a recoding by the measures of `compare`, without reading rows again.
 
-The measures are computed by the machinery of `compare`, from relations that it would have made of the two tables. Here
-it is known which class went into which group, so that nothing has to be paired.
+The code of `compare` computes the measures from relations that it would have made of the two tables. Here the group of
+each class is known, so that rows need not be paired.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from sqlaudit.release.compare.pairing import Bench
 from sqlaudit.release.compare.regions import find_classes, find_regions
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.release.losses import LossScene, LossView, column_costs, column_losses, in_order, view_losses
-from sqlaudit.remedies.recode.reading import Counted, ReadTable
+from sqlaudit.remedies.recode.reading import CountedAttribute, ReadTable
 from sqlaudit.remedies.rewriting import Integers
 
 PREFIX = "sqlaudit_recode_"
-MANY = 20_000
-"""Beyond so many classes, losses that compare each with many others are left out."""
-TOO_MANY = f"left out beyond {MANY:,} classes: compare computes it from the published table"
+MOST_CLASSES = 20_000
+"""Number of classes up to which losses are measured that compare each class with many others."""
+TOO_MANY_CLASSES = f"left out beyond {MOST_CLASSES:,} classes: compare computes it from the published table"
 MOST_MEMBERS = 5_000_000
 TOO_WIDE = f"the cells stand for more than {MOST_MEMBERS:,} values together: compare computes it from the table"
 _BATCH = 50_000
@@ -45,12 +44,13 @@ _BATCH = 50_000
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one column: which one each group has, and what each stands for.
+    """The cells of one column: the cell of each group, and the values that each cell stands for.
 
     Args:
-        of_group: (groups) the number of its cell. kinds: of each cell `value`, `label`, `all` or `other`.
-        levels: of each cell; of ranges 0.
-        members: (cell, value): which values each stands for.
+        of_group: (groups) the number of each group's cell.
+        kinds: the kind of each cell: `value`, `label`, `all` or `other`.
+        levels: the level of each cell, 0 for ranges.
+        members: (cell, value) for each value that a cell stands for.
     """
 
     of_group: Integers
@@ -59,23 +59,23 @@ class Cells:
     members: list[tuple[int, int]]
 
 
-def node_cells(read: ReadTable, place: int, nodes: Integers) -> Cells:
-    """The cells of groups that are published at nodes of the hierarchy."""
-    tree = read.classes.trees[place]
+def node_cells(read: ReadTable, column: int, nodes: Integers) -> Cells:
+    """Return the cells of groups that are published at nodes of the hierarchy."""
+    tree = read.classes.trees[column]
     used, of_group = np.unique(nodes, return_inverse=True)
     levels = tree.level[used]
     kinds = tuple("value" if not level else "all" if level == tree.height else "label" for level in levels.tolist())
     members: list[tuple[int, int]] = []
     for level in np.unique(levels).tolist():
-        above = tree.ancestors[level, : read.dictionaries[place].values]
-        under = np.flatnonzero(np.isin(above, used))
-        members += zip(np.searchsorted(used, above[under]).tolist(), under.tolist(), strict=True)
+        above = tree.ancestors[level, : read.dictionaries[column].values]
+        values_below = np.flatnonzero(np.isin(above, used))
+        members += zip(np.searchsorted(used, above[values_below]).tolist(), values_below.tolist(), strict=True)
     return Cells(of_group.ravel(), kinds, tuple(levels.tolist()), members)
 
 
-def range_cells(read: ReadTable, place: int, spans: Integers) -> Cells:
-    """The cells of groups that are published as ranges of value numbers; (-1, -1) = any value."""
-    tree, count = read.classes.trees[place], read.dictionaries[place].values
+def range_cells(read: ReadTable, column: int, spans: Integers) -> Cells:
+    """Return the cells of groups that are published as ranges of value numbers; (-1, -1) = any value."""
+    tree, count = read.classes.trees[column], read.dictionaries[column].values
     used, of_group = np.unique(spans, axis=0, return_inverse=True)
     kinds, members = [], []
     for cell, (low, high) in enumerate(used.tolist()):
@@ -85,11 +85,11 @@ def range_cells(read: ReadTable, place: int, spans: Integers) -> Cells:
     return Cells(of_group.ravel(), tuple(kinds), levels, members)
 
 
-def measured(
+def measure_losses(
     workbench: Engine,
     engine: Engine,
     read: ReadTable,
-    attributes: Sequence[Counted],
+    attributes: Sequence[CountedAttribute],
     groups: Integers,
     cells: Sequence[Cells],
     *,
@@ -97,23 +97,33 @@ def measured(
     inputs: Mapping[str, Any],
     seed: int = 0,
 ) -> tuple[Loss, ...]:
-    """The losses of a recoding, in the order of `compare`'s measures.
+    """Return the losses of a recoding, in the order of `compare`'s measures.
 
     Args:
-        workbench, engine: where dictionaries and the table lie. read: the table. attributes: the sensitive ones.
-        groups: of each class. cells: of each column. beta: of height weights. inputs: of distances. seed: of noise.
+        workbench, engine: the engines with the dictionaries and with the table.
+        read: the table.
+        attributes: the sensitive attributes.
+        groups: the group of each class.
+        cells: the cells of each column.
+        beta: the exponent of the weights of heights.
+        inputs: further inputs of distances.
+        seed: the seed of noise.
     """
-    if sum(len(one.members) for one in cells) > MOST_MEMBERS:
+    if sum(len(column_cells.members) for column_cells in cells) > MOST_MEMBERS:
         return tuple(Loss(name, None, None, why=TOO_WIDE) for name in OF_RELEASES)
     with closing(Bench(engine, workbench, prefix=PREFIX)) as bench:
-        found = list(_Measuring(bench, read, groups, cells, beta, inputs, seed).losses(attributes))
+        losses = list(_LossMeasurement(bench, read, groups, cells, beta, inputs, seed).losses(attributes))
     labels = [attribute.resolved.label for attribute in attributes if attribute.resolved]
-    return tuple(in_order(found, OF_RELEASES.values(), labels, [made.hierarchy.column for made in read.dictionaries]))
+    return tuple(
+        in_order(
+            losses, OF_RELEASES.values(), labels, [dictionary.hierarchy.column for dictionary in read.dictionaries]
+        )
+    )
 
 
 @dataclass(frozen=True)
-class _Measuring:
-    """One recoding on one workbench."""
+class _LossMeasurement:
+    """The measurement of one recoding on one workbench."""
 
     bench: Bench
     read: ReadTable
@@ -123,42 +133,49 @@ class _Measuring:
     inputs: Mapping[str, Any]
     seed: int
 
-    def losses(self, attributes: Sequence[Counted]) -> Iterator[Loss]:
-        """All losses; those of sensitive attributes one attribute after the other."""
-        told: list[Counted | None] = [one for one in attributes if one.counted]
-        for place, attribute in enumerate(told or [None]):
-            yield from self._of(attribute, first=not place)
+    def losses(self, attributes: Sequence[CountedAttribute]) -> Iterator[Loss]:
+        """Yield all losses; those of sensitive attributes one attribute after the other."""
+        with_counts: list[CountedAttribute | None] = [candidate for candidate in attributes if candidate.counted]
+        for number, attribute in enumerate(with_counts or [None]):
+            yield from self._losses_of_attribute(attribute, first=not number)
 
-    def _of(self, attribute: Counted | None, *, first: bool) -> Iterator[Loss]:
-        columns = list(map(self._column, range(len(self.cells))))
-        sensitive = [] if attribute is None else [self._attribute(attribute, columns[0].cells)]
-        source = self._rows(attribute)
+    def _losses_of_attribute(self, attribute: CountedAttribute | None, *, first: bool) -> Iterator[Loss]:
+        """Yield the losses that depend on a sensitive attribute, and for the first one those of the cells, too."""
+        columns = list(map(self._paired_column, range(len(self.cells))))
+        sensitive = [] if attribute is None else [self._paired_attribute(attribute, columns[0].cells)]
+        source = self._paired_rows(attribute)
         rows = self.read.classes.rows
         coded = CodedPair(tuple(columns), tuple(sensitive), source, source, True, rows, rows, rows)
-        covered = measured_cells(self.bench, coded, [self._cover(place) for place in range(len(columns))])
+        covered = measured_cells(self.bench, coded, [self._cell_members(column) for column in range(len(columns))])
         if first:
-            costs = [column_costs(self.bench, coded, one, self.beta, 0) for one in covered]
-            yield from column_losses(costs, [one for one in OF_RELEASES.values() if one.by == "cells"])
-        yield from self._of_classes(coded, covered, first=first)
+            costs = [column_costs(self.bench, coded, column_cells, self.beta, 0) for column_cells in covered]
+            yield from column_losses(costs, [measure for measure in OF_RELEASES.values() if measure.by == "cells"])
+        yield from self._losses_by_class(coded, covered, first=first)
         self.bench.close()
 
-    def _of_classes(self, coded: CodedPair, covered: Sequence[Covered], *, first: bool) -> Iterator[Loss]:
-        wanted = [one for one in OF_RELEASES.values() if one.by != "cells" and (first or one.sensitive)]
+    def _losses_by_class(self, coded: CodedPair, covered: Sequence[Covered], *, first: bool) -> Iterator[Loss]:
+        """Yield the losses that are measured class by class."""
+        measures = [
+            measure for measure in OF_RELEASES.values() if measure.by != "cells" and (first or measure.sensitive)
+        ]
         tuples, classes = find_classes(self.bench, coded, covered)
-        few = len(self.groups) <= MANY
-        regions = find_regions(self.bench, coded, covered, tuples, classes) if few else None
+        is_small = len(self.groups) <= MOST_CLASSES
+        regions = find_regions(self.bench, coded, covered, tuples, classes) if is_small else None
         view = LossView(None, "q", "c", tuple(covered), None if regions is None else regions.table)
         scene = LossScene(self.bench, coded, coded.original)
         attribute = coded.sensitive[0] if coded.sensitive else None
         distance = None if attribute is None else distance_of(self.bench, attribute, "equal", self.inputs)
-        asked = wanted if few else [one for one in wanted if one.by != "noise"]
-        for loss in view_losses(scene, view, attribute, distance, asked, 100, self.seed):
-            yield loss if few or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY)
-        if not few:
-            yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=TOO_MANY)
+        possible_measures = measures if is_small else [measure for measure in measures if measure.by != "noise"]
+        for loss in view_losses(scene, view, attribute, distance, possible_measures, 100, self.seed):
+            yield (
+                loss if is_small or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY_CLASSES)
+            )
+        if not is_small:
+            yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=TOO_MANY_CLASSES)
 
-    def _column(self, place: int) -> PairedColumn:
-        made, cells = self.read.dictionaries[place], self.cells[place]
+    def _paired_column(self, column: int) -> PairedColumn:
+        """Return a column as `compare` codes it, with the kinds and levels of its cells."""
+        dictionary, cells = self.read.dictionaries[column], self.cells[column]
         rows = [
             (code, None, 0, None, kind, level, False)
             for code, (kind, level) in enumerate(zip(cells.kinds, cells.levels, strict=True), 1)
@@ -166,32 +183,34 @@ class _Measuring:
         columns = ("code", "t", "n", "number", "reading", "level", "is_common")
         kinds = ("INTEGER", "VARCHAR", "BIGINT", "BIGINT", "VARCHAR", "INTEGER", "BOOLEAN")
         types = list(zip(columns, kinds, strict=True))
-        readings = self.bench.rows(f"readings_{place + 1}", types, rows)
-        role: Resolved = self.read.table.roles.quasi_identifiers[place]
-        return PairedColumn(made.hierarchy.column, place + 1, role, role, made, readings, len(rows) + 1)
+        readings = self.bench.rows(f"readings_{column + 1}", types, rows)
+        role: Resolved = self.read.table.roles.quasi_identifiers[column]
+        return PairedColumn(dictionary.hierarchy.column, column + 1, role, role, dictionary, readings, len(rows) + 1)
 
-    def _cover(self, place: int) -> Relation:
+    def _cell_members(self, column: int) -> Relation:
+        """Return the relation of the values that each cell of a column stands for."""
         types = [("cell", "INTEGER"), ("word", "INTEGER"), ("fits", "BOOLEAN"), ("is_exact", "BOOLEAN")]
-        rows = [(cell + 1, value, True, False) for cell, value in self.cells[place].members]
-        return self.bench.rows(f"cover_{place + 1}", types, rows)
+        rows = [(cell + 1, value, True, False) for cell, value in self.cells[column].members]
+        return self.bench.rows(f"cover_{column + 1}", types, rows)
 
-    def _attribute(self, attribute: Counted, lanes: Relation) -> PairedAttribute:
+    def _paired_attribute(self, attribute: CountedAttribute, lanes: Relation) -> PairedAttribute:
+        """Return a sensitive attribute as `compare` codes it."""
         if attribute.resolved is None or attribute.table is None:
             raise ValueError("an attribute without values has no losses")
         role, values = attribute.resolved, attribute.table
         return PairedAttribute(role.label, 1, role, role, lanes, values, values.distinct - 1 if values.has_null else -1)
 
-    def _rows(self, attribute: Counted | None) -> Relation:
-        """Every class beside its group, for each sensitive value that occurs there."""
+    def _paired_rows(self, attribute: CountedAttribute | None) -> Relation:
+        """Return the relation of every class with its group, for each sensitive value that occurs in the class."""
         numbers = np.arange(len(self.groups))
-        places, lanes, rows = numbers, numbers[:0], self.read.classes.sizes
+        classes, lanes, rows = numbers, numbers[:0], self.read.classes.sizes
         if attribute is not None:
-            places, lanes, rows = self.read.lanes[attribute.position]
-        groups = self.groups[places]
-        parts = [places, groups]
+            classes, lanes, rows = self.read.lanes[attribute.position]
+        groups = self.groups[classes]
+        parts = [classes, groups]
         names = ["q", "c"]
         for column, cells in enumerate(self.cells):
-            parts += [self.read.values[places, column], cells.of_group[groups] + 1]
+            parts += [self.read.values[classes, column], cells.of_group[groups] + 1]
             names += [f"v{column + 1}", f"g{column + 1}"]
         if attribute is not None:
             parts += [lanes, lanes]
@@ -199,6 +218,6 @@ class _Measuring:
         table = np.column_stack([*parts, rows])
         batches = (list(map(tuple, table[start : start + _BATCH].tolist())) for start in range(0, len(table), _BATCH))
         name = self.bench.prefix + "rows"
-        made = self.bench.workbench.keep_rows(name, [(name, "BIGINT") for name in (*names, "n")], batches)
-        self.bench.kept["rows"] = made
-        return made
+        relation = self.bench.workbench.keep_rows(name, [(name, "BIGINT") for name in (*names, "n")], batches)
+        self.bench.kept["rows"] = relation
+        return relation

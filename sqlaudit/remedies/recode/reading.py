@@ -1,4 +1,4 @@
-"""From a table to its classes in whole numbers, and which groups of classes satisfy what is required."""
+"""Read the classes of a table as arrays of numbers, and judge groups of classes by the requirements."""
 
 from __future__ import annotations
 
@@ -24,97 +24,103 @@ from sqlaudit.lattices.evaluate import all_inherited
 from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.rollup import Chunk
 from sqlaudit.models.judge import Asked
-from sqlaudit.remedies.recode.classes import Classes, Flags, tree_of, whole_heights
+from sqlaudit.remedies.recode.classes import Classes, Flags, scale_heights, tree_of
 from sqlaudit.remedies.recode.kaca import Axis, Floats
 from sqlaudit.remedies.rewriting import Integers, Patterns, RemedyTable, read_patterns
 
-# Which groups of classes satisfy what is required: many at a time, by the predicates of the models over their counts.
+# Groups of classes are judged many at a time, by the predicates of the models over their counts.
 #
-# The same SQL decides nodes of the lattice. Groups with the same rows and counts are asked about once.
+# The same SQL decides nodes of the lattice. Groups with the same rows and counts are judged once.
 
 GROUPS = "sqlaudit_recode_groups"
 _AT_ONCE = 200_000
-"""Groups of one statement: the models' combinations are read for so many at most."""
+"""Largest number of groups in one statement."""
 
 
 @dataclass(frozen=True)
-class Counted(Attribute):
-    """A sensitive attribute whose counts are kept whatever is required: losses speak of them, too."""
+class CountedAttribute(Attribute):
+    """A sensitive attribute with all its counts, whatever the requirements: losses need them, too."""
 
     @property
     def counted(self) -> bool:
-        """Whether there are values, and few enough for a word of counts each."""
+        """Return True if there are values, and few enough for a word of counts each."""
         return self.table is not None and self.table.distinct <= LANES
 
     @property
     def presence_only(self) -> bool:
-        """Always the whole counts."""
+        """Return False: the counts are always complete."""
         return False
 
     @property
     def lanes(self) -> list[tuple[int, int, int]]:
-        """(lane, number of its word, shift)."""
+        """Return (lane, number of its word, shift) for each lane."""
         packing: Packing = self.packing
-        return [(lane, place, shift) for place, word in enumerate(packing.words) for lane, shift in word]
+        return [(lane, number, shift) for number, word in enumerate(packing.words) for lane, shift in word]
 
 
-def counted(attributes: Sequence[Attribute]) -> list[Counted]:
-    """The attributes with their counts kept.
+def with_all_counts(attributes: Sequence[Attribute]) -> list[CountedAttribute]:
+    """Return the attributes with all their counts.
 
     Raises:
-        UsageError: what is required cannot be decided class by class, or has too many values.
+        UsageError: a requirement cannot be decided class by class, or an attribute has too many values.
     """
     for attribute in attributes:
-        for item in attribute.asked:
-            if decides(item):
-                _refuse(item)
+        for check in attribute.asked:
+            if decides(check):
+                _check_requirement(check)
         if attribute.counted and attribute.table is not None and attribute.table.distinct > LANES:
             raise UsageError(
                 f"{attribute.table.name} has {attribute.table.distinct:,} different values, more than the {LANES} that "
                 "recode supports. Round or group it first."
             )
-    return [Counted(one.position, one.resolved, one.table, one.asked) for one in attributes]
+    return [
+        CountedAttribute(attribute.position, attribute.resolved, attribute.table, attribute.asked)
+        for attribute in attributes
+    ]
 
 
-def _refuse(item: Asked) -> None:
-    if reason := item.model.why_not_by_class():
-        raise UsageError(f"{item.requirement.text!r} {reason}")
+def _check_requirement(check: Asked) -> None:
+    """Raise UsageError if a requirement cannot be decided class by class."""
+    if reason := check.model.why_not_by_class():
+        raise UsageError(f"{check.requirement.text!r} {reason}")
 
 
-def of_sizes(attributes: Sequence[Counted]) -> list[Counted]:
-    """The same, with only those requirements that sizes of classes decide."""
+def size_requirements_of(attributes: Sequence[CountedAttribute]) -> list[CountedAttribute]:
+    """Return the attributes with only the requirements that the sizes of classes decide."""
 
-    def by_size(item: Asked) -> bool:
-        return decides(item) and not item.model.needs_sensitive and not item.model.facts()
+    def is_about_sizes(check: Asked) -> bool:
+        return decides(check) and not check.model.needs_sensitive and not check.model.facts()
 
-    return [replace(one, asked=tuple(filter(by_size, one.asked))) for one in attributes]
+    return [replace(attribute, asked=tuple(filter(is_about_sizes, attribute.asked))) for attribute in attributes]
 
 
 class Judge:
-    """Says which groups fail.
+    """A judge that decides by SQL which groups fail.
 
     Args:
-        workbench: where groups are judged. attributes: what is required of whom. rows: rows of the table.
-        template: what asks; for tests.
+        workbench: the engine that judges groups.
+        attributes: the sensitive attributes with their requirements.
+        rows: the number of rows of the table.
     """
 
-    def __init__(self, workbench: Engine, attributes: Sequence[Counted], rows: int) -> None:
+    def __init__(self, workbench: Engine, attributes: Sequence[CountedAttribute], rows: int) -> None:
         self._workbench = workbench
         self._names = [name for attribute in attributes for name, _ in attribute.words]
         self._figures = NodeFigures(workbench, attributes, rows, max(1, rows))
-        self._known: dict[bytes, bool] = {}
+        self._verdicts: dict[bytes, bool] = {}
         self.decides = bool(self._figures.names())
         self.inherited = all_inherited(attributes, 0)
         self._reads = [bool(block.facts) for block in self._figures.blocks for _ in block.attribute.words]
 
     def short(self, sizes: Integers, words: Integers) -> Flags:
-        """Which groups fail, in their order.
+        """Return which groups fail, in their order.
 
         Args:
-            sizes: rows of each. words: (groups × words) their counts.
+            sizes: the number of rows of each group.
+            words: (groups × words) their counts.
 
         Raises:
-            UsageError: more different groups than can be decided.
+            UsageError: there are more different groups than can be decided.
         """
         if not self.decides or not len(sizes):
             return np.zeros(len(sizes), dtype=bool)
@@ -122,48 +128,54 @@ class Judge:
         rows = table.view([("", table.dtype)] * table.shape[1]).ravel()
         _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
         keys = [row.tobytes() for row in table[first]]
-        new = [place for place, key in enumerate(keys) if key not in self._known]
-        for start in range(0, len(new), _AT_ONCE):
-            some = new[start : start + _AT_ONCE]
-            for place, verdict in zip(some, self._ask(table[first[some]]), strict=True):
-                self._known[keys[place]] = verdict
-        found = np.array([self._known[key] for key in keys], dtype=bool)
-        return found[inverse.ravel()]
+        undecided = [position for position, key in enumerate(keys) if key not in self._verdicts]
+        for start in range(0, len(undecided), _AT_ONCE):
+            batch = undecided[start : start + _AT_ONCE]
+            for position, verdict in zip(batch, self._ask(table[first[batch]]), strict=True):
+                self._verdicts[keys[position]] = verdict
+        verdicts = np.array([self._verdicts[key] for key in keys], dtype=bool)
+        return verdicts[inverse.ravel()]
 
     def _ask(self, groups: Integers) -> list[bool]:
-        """One statement for different groups."""
+        """Judge different groups by one statement."""
         columns = [(name, "BIGINT") for name in ("id", "g", "n", *self._names)]
-        places = np.arange(len(groups))
-        table = np.column_stack([np.zeros_like(places), places, groups])
-        kept = self._workbench.keep_rows(GROUPS, columns, [list(map(tuple, table.tolist()))])
-        given = self._figures.failing(Chunk(kept.sql, {0: ()}))
+        numbers = np.arange(len(groups))
+        table = np.column_stack([np.zeros_like(numbers), numbers, groups])
+        stored = self._workbench.keep_rows(GROUPS, columns, [list(map(tuple, table.tolist()))])
+        predicates = self._figures.failing(Chunk(stored.sql, {0: ()}))
         statement = render(
-            "remedies/recode/recode_short.sql", self._workbench.dialect, step="failing groups", grouped=kept, **given
+            "remedies/recode/recode_short.sql",
+            self._workbench.dialect,
+            step="failing groups",
+            grouped=stored,
+            **predicates,
         )
-        short = {int(place) for (place,) in self._workbench.run(statement)}
+        failing = {int(number) for (number,) in self._workbench.run(statement)}
         self._workbench.drop(GROUPS)
-        return [place in short for place in range(len(groups))]
+        return [number in failing for number in range(len(groups))]
 
 
-# From a table to its classes in whole numbers: one statement for the row patterns, one more for each sensitive
-# attribute.
+# The classes of a table: one statement for the row patterns, one more for each sensitive attribute.
 #
-# Values are numbered as the dictionaries of the hierarchies number them; that both count alike is checked.
+# Values have the numbers of the dictionaries of the hierarchies. A difference means that the table has changed.
 
 NAME = "sqlaudit_recode_values"
-_ORDERED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
-_BY_ORDER = ("widths", "dates", "")
-"""Forms of hierarchies that say nothing but the order of values; without one there is nothing but the order."""
+_ORDERED_KINDS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
+_FORMS_OF_ORDER = ("widths", "dates", "")
+"""Forms of hierarchies that only follow the order of values. Without a form, only the order is known."""
 
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table as it was read.
+    """The classes that were read of a table.
 
     Args:
-        table: the table, as its rows are rewritten. patterns: its row patterns. dictionaries: of its columns.
-        classes: one a pattern; where NULLs are equal to nothing some may have equal nodes. values: (classes × columns)
-            the number of each class's value. lanes: for each counted attribute (class, lane, rows) of what occurs.
+        table: the table whose rows are rewritten.
+        patterns: its row patterns.
+        dictionaries: the dictionaries of its columns.
+        classes: one class a pattern. If NULLs are equal to nothing, some may have equal nodes.
+        values: (classes × columns) the number of each class's value.
+        lanes: (class, lane, rows) of the sensitive values that occur, by the position of the attribute.
     """
 
     table: RemedyTable
@@ -178,26 +190,31 @@ class ReadTable:
 def dictionaries_of(
     engine: Engine, workbench: Engine, relation: Relation, columns: Sequence[Resolved], hierarchies: Sequence[Hierarchy]
 ) -> Iterator[list[Dictionary]]:
-    """The dictionary of every column; dropped afterwards.
+    """Yield the dictionary of every column, and drop them afterwards.
 
     Raises:
-        UsageError: a hierarchy that does not fit the values, or a table without rows.
+        UsageError: a hierarchy does not fit the values, or the table has no rows.
     """
-    made: list[Dictionary] = []
+    dictionaries: list[Dictionary] = []
     try:
-        for place, (column, hierarchy) in enumerate(zip(columns, hierarchies, strict=True)):
-            made.append(_dictionary(engine, workbench, relation, column, hierarchy, f"{NAME}_{place}"))
-        yield made
+        for number, (column, hierarchy) in enumerate(zip(columns, hierarchies, strict=True)):
+            dictionaries.append(_checked_dictionary(engine, workbench, relation, column, hierarchy, f"{NAME}_{number}"))
+        yield dictionaries
     finally:
-        for one in made:
-            workbench.drop(one.relation.label)
+        for column_dictionary in dictionaries:
+            workbench.drop(column_dictionary.relation.label)
 
 
-def _dictionary(
+def _checked_dictionary(
     engine: Engine, workbench: Engine, relation: Relation, column: Resolved, hierarchy: Hierarchy, name: str
 ) -> Dictionary:
-    holds = held(engine, relation, column)
-    if holds.kind is Kind.OTHER:
+    """Return the dictionary of a column.
+
+    Raises:
+        UsageError: its values are neither numbers, texts nor dates, its hierarchy does not fit, or there are no rows.
+    """
+    column_type = held(engine, relation, column)
+    if column_type.kind is Kind.OTHER:
         raise UsageError(
             f"{column.label} has neither numbers, texts nor dates. Convert it with an expression, for example "
             f"CAST({column.sql} AS TEXT)."
@@ -210,14 +227,14 @@ def _dictionary(
         raise UsageError(f"{relation.label} has no rows.") from None
 
 
-def typed(engine: Engine, relation: Relation, roles: ResolvedRoles) -> ResolvedRoles:
-    """The roles with what expressions among the quasi-identifiers hold, so that texts are ordered by code point."""
+def with_column_types(engine: Engine, relation: Relation, roles: ResolvedRoles) -> ResolvedRoles:
+    """Return the roles with the types of expressions among the quasi-identifiers, so that texts sort by code point."""
 
-    def known(role: Resolved) -> Resolved:
-        holds = held(engine, relation, role)
-        return replace(role, kind=holds.kind, type=holds.type)
+    def with_type(role: Resolved) -> Resolved:
+        column_type = held(engine, relation, role)
+        return replace(role, kind=column_type.kind, type=column_type.type)
 
-    return replace(roles, quasi_identifiers=tuple(known(role) for role in roles.quasi_identifiers))
+    return replace(roles, quasi_identifiers=tuple(with_type(role) for role in roles.quasi_identifiers))
 
 
 def read_classes(
@@ -225,142 +242,168 @@ def read_classes(
     table: RemedyTable,
     loaded: RemedyTable,
     dictionaries: Sequence[Dictionary],
-    attributes: Sequence[Counted],
+    attributes: Sequence[CountedAttribute],
     beta: Fraction,
     *,
-    apart: bool,
+    nulls_differ: bool,
 ) -> ReadTable:
-    """The classes of a table.
+    """Read the classes of a table.
 
     Args:
-        workbench: where the dictionaries lie. table: the table as it is rewritten. loaded: the same as it is read.
-        dictionaries: of its quasi-identifiers. attributes: the sensitive ones. beta: of the weights of levels.
-        apart: whether NULLs are equal to nothing.
+        workbench: the engine with the dictionaries.
+        table: the table whose rows are rewritten.
+        loaded: the same table as it is read.
+        dictionaries: the dictionaries of its quasi-identifiers.
+        attributes: the sensitive attributes.
+        beta: the exponent of the weights of levels.
+        nulls_differ: whether NULLs are equal to nothing.
 
     Raises:
-        UsageError: missing values that are equal to nothing in a column that is kept.
+        UsageError: a column that is published as it is has missing values that are equal to nothing.
         EngineError: the table changed while it was read.
     """
     patterns = read_patterns(loaded)
-    values = _values(patterns, dictionaries)
+    values = _value_numbers(patterns, dictionaries)
     labels = [
-        _labels(workbench, made, column, place)
-        for place, (made, column) in enumerate(zip(dictionaries, loaded.roles.quasi_identifiers, strict=True))
+        _label_numbers(workbench, column_dictionary, column, number)
+        for number, (column_dictionary, column) in enumerate(
+            zip(dictionaries, loaded.roles.quasi_identifiers, strict=True)
+        )
     ]
-    heights = whole_heights([made.hierarchy.height for made in dictionaries], beta, patterns.rows)
+    heights = scale_heights(
+        [column_dictionary.hierarchy.height for column_dictionary in dictionaries], beta, patterns.rows
+    )
     trees = tuple(
-        tree_of(rows, height, kept=not made.hierarchy.height)
-        for (rows, _), height, made in zip(labels, heights, dictionaries, strict=True)
+        tree_of(rows, height, is_fixed=not column_dictionary.hierarchy.height)
+        for (rows, _), height, column_dictionary in zip(labels, heights, dictionaries, strict=True)
     )
     nodes = values.copy()
-    for place, (made, (_, named)) in enumerate(zip(dictionaries, labels, strict=True)):
-        if apart and made.missing_rows:
-            nodes[values[:, place] == made.values - 1, place] = _named(made, trees[place].ancestors, named)
-    lanes = {one.position: _lanes(loaded, one, values, dictionaries) for one in attributes if one.counted}
-    words = _words(attributes, lanes, len(values))
+    for number, (column_dictionary, (_, null_level)) in enumerate(zip(dictionaries, labels, strict=True)):
+        if nulls_differ and column_dictionary.missing_rows:
+            nodes[values[:, number] == column_dictionary.values - 1, number] = _missing_value_node(
+                column_dictionary, trees[number].ancestors, null_level
+            )
+    lanes = {
+        attribute.position: _sensitive_counts(loaded, attribute, values, dictionaries)
+        for attribute in attributes
+        if attribute.counted
+    }
+    words = _packed_counts(attributes, lanes, len(values))
     classes = Classes(trees, nodes, patterns.sizes, words)
     return ReadTable(table, patterns, tuple(dictionaries), classes, values, lanes)
 
 
-def _named(made: Dictionary, ancestors: Integers, named: int) -> int:
-    """Where rows without a value begin when they are equal to nothing: at the lowest level that names NULL."""
-    if not made.hierarchy.height:
+def _missing_value_node(column_dictionary: Dictionary, ancestors: Integers, null_level: int) -> int:
+    """Return the node at which rows without a value begin if NULLs are equal to nothing: the lowest label of NULL.
+
+    Raises:
+        UsageError: the column has no hierarchy.
+    """
+    if not column_dictionary.hierarchy.height:
         raise UsageError(
-            f"{made.hierarchy.column} is kept and has missing values, which are equal to nothing with "
+            f"{column_dictionary.hierarchy.column} is kept and has missing values, which are equal to nothing with "
             f"{spelled('nulls', 'distinct')}. Give it a hierarchy, or use {spelled('nulls', 'equal')}."
         )
-    return int(ancestors[named, made.values - 1])
+    return int(ancestors[null_level, column_dictionary.values - 1])
 
 
-def _values(patterns: Patterns, dictionaries: Sequence[Dictionary]) -> Integers:
-    """The numbers of the patterns' values in the dictionaries."""
-    found = patterns.codes[:, : len(dictionaries)] - 1
-    for place, made in enumerate(dictionaries):
-        found[found[:, place] < 0, place] = made.values - 1
-        if len(found) and int(found[:, place].max()) >= made.values:
-            raise EngineError(f"{made.hierarchy.column} has changed during the run. Run the command again.")
-    return found
+def _value_numbers(patterns: Patterns, dictionaries: Sequence[Dictionary]) -> Integers:
+    """Return the numbers of the patterns' values in the dictionaries."""
+    numbers = patterns.codes[:, : len(dictionaries)] - 1
+    for column, column_dictionary in enumerate(dictionaries):
+        numbers[numbers[:, column] < 0, column] = column_dictionary.values - 1
+        if len(numbers) and int(numbers[:, column].max()) >= column_dictionary.values:
+            raise EngineError(
+                f"{column_dictionary.hierarchy.column} has changed during the run. Run the command again."
+            )
+    return numbers
 
 
-def _labels(workbench: Engine, made: Dictionary, column: Resolved, place: int) -> tuple[Integers, int]:
-    """(height + 1, values) the numbers of the labels at each level, and the lowest level at which NULL has one."""
-    layout = code_values(workbench, [KeyColumn(column, made)], f"_recode_{place}")
-    coded = layout.columns[0]
+def _label_numbers(
+    workbench: Engine, column_dictionary: Dictionary, column: Resolved, number: int
+) -> tuple[Integers, int]:
+    """Return the numbers of the labels, (height + 1, values), and the lowest level with a label of NULL."""
+    layout = code_values(workbench, [KeyColumn(column, column_dictionary)], f"_recode_{number}")
+    key_column = layout.columns[0]
     statement = render(
         "lattices/lattice_numbers.sql",
         workbench.dialect,
-        step="codes of " + coded.label,
-        codes=coded.codes,
+        step="codes of " + key_column.label,
+        codes=key_column.codes,
         key=layout.key,
     )
     rows = np.array(workbench.run(statement), dtype=np.int64)
-    workbench.drop(coded.codes.label)
+    workbench.drop(key_column.codes.label)
     if not len(rows):
-        return np.zeros((made.hierarchy.height + 1, 0), dtype=np.int64), 0
-    keys, named = rows[:, 1:-1], int(rows[-1, -1])
+        return np.zeros((column_dictionary.hierarchy.height + 1, 0), dtype=np.int64), 0
+    keys, null_level = rows[:, 1:-1], int(rows[-1, -1])
     levels = [np.arange(len(rows))]
-    for level in range(1, made.hierarchy.height + 1):
-        masked = keys & np.array(coded.masks(level, layout.words), dtype=np.int64)
+    for level in range(1, column_dictionary.hierarchy.height + 1):
+        masked = keys & np.array(key_column.masks(level, layout.words), dtype=np.int64)
         levels.append(np.unique(masked, axis=0, return_inverse=True)[1].ravel())
-    return np.vstack(levels).astype(np.int64), named
+    return np.vstack(levels).astype(np.int64), null_level
 
 
-def _lanes(
-    loaded: RemedyTable, attribute: Counted, values: Integers, dictionaries: Sequence[Dictionary]
+def _sensitive_counts(
+    loaded: RemedyTable, attribute: CountedAttribute, values: Integers, dictionaries: Sequence[Dictionary]
 ) -> tuple[Integers, Integers, Integers]:
-    """(class, lane, rows) for each sensitive value of each class."""
+    """Return (class, lane, rows) for each sensitive value of each class."""
     if attribute.resolved is None or attribute.table is None:
         raise ValueError("an attribute without a table has no lanes")
-    found = read_patterns(replace(loaded, apart=(attribute.resolved,)))
-    keys = _values(found, dictionaries)
-    begins = np.concatenate([[1], (keys[1:] != keys[:-1]).any(axis=1)]) if len(keys) else np.zeros(0)
-    places = np.cumsum(begins.astype(np.int64)) - 1
-    if not np.array_equal(keys[begins.astype(bool)], values):
+    patterns = read_patterns(replace(loaded, apart=(attribute.resolved,)))
+    keys = _value_numbers(patterns, dictionaries)
+    is_first = np.concatenate([[1], (keys[1:] != keys[:-1]).any(axis=1)]) if len(keys) else np.zeros(0)
+    classes = np.cumsum(is_first.astype(np.int64)) - 1
+    if not np.array_equal(keys[is_first.astype(bool)], values):
         raise EngineError("The table has changed during the run. Run the command again.")
-    lanes = found.codes[:, -1] - 1
+    lanes = patterns.codes[:, -1] - 1
     lanes[lanes < 0] = attribute.table.distinct - 1
-    return places, lanes, found.sizes
+    return classes, lanes, patterns.sizes
 
 
-def _words(
-    attributes: Sequence[Counted], lanes: Mapping[int, tuple[Integers, Integers, Integers]], count: int
+def _packed_counts(
+    attributes: Sequence[CountedAttribute], lanes: Mapping[int, tuple[Integers, Integers, Integers]], count: int
 ) -> Integers:
-    """The counts of all attributes in words, as `Attribute.packing` lays them out."""
+    """Return the counts of all attributes in words, as `Attribute.packing` lays them out."""
     columns: list[Integers] = []
     for attribute in attributes:
         if not attribute.counted:
             continue
-        places, found, rows = lanes[attribute.position]
-        made = np.zeros((len(attribute.words), count), dtype=np.int64)
+        classes, lanes_of_rows, rows = lanes[attribute.position]
+        words = np.zeros((len(attribute.words), count), dtype=np.int64)
         word = np.zeros(len(attribute.lanes), dtype=np.int64)
         shift = np.zeros(len(attribute.lanes), dtype=np.int64)
         for lane, number, bits in attribute.lanes:
             word[lane], shift[lane] = number, bits
-        np.add.at(made, (word[found], places), rows << shift[found])
-        columns += list(made)
+        np.add.at(words, (word[lanes_of_rows], classes), rows << shift[lanes_of_rows])
+        columns += list(words)
     return np.column_stack(columns) if columns else np.zeros((count, 0), dtype=np.int64)
 
 
 def axes_of(workbench: Engine, read: ReadTable) -> list[Axis]:
-    """How Mondrian splits each column: at medians where its hierarchy says nothing but the order of its values."""
+    """Return how Mondrian splits each column: at medians if its hierarchy only follows the order of values."""
     return [
-        Axis(tree, _points(workbench, made) if by_order(made) else None)
-        for tree, made in zip(read.classes.trees, read.dictionaries, strict=True)
+        Axis(tree, _value_positions(workbench, column_dictionary) if is_cut_into_ranges(column_dictionary) else None)
+        for tree, column_dictionary in zip(read.classes.trees, read.dictionaries, strict=True)
     ]
 
 
-def by_order(made: Dictionary) -> bool:
-    """Whether a column is cut into ranges."""
-    return made.hierarchy.height > 0 and made.holds.kind in _ORDERED and made.hierarchy.form in _BY_ORDER
+def is_cut_into_ranges(column_dictionary: Dictionary) -> bool:
+    """Return True if a column is cut into ranges."""
+    return (
+        column_dictionary.hierarchy.height > 0
+        and column_dictionary.holds.kind in _ORDERED_KINDS
+        and column_dictionary.hierarchy.form in _FORMS_OF_ORDER
+    )
 
 
-def _points(workbench: Engine, made: Dictionary) -> Floats:
-    """Where the values of an ordered column lie: numbers as they are, times in seconds; NaN for NULL."""
+def _value_positions(workbench: Engine, column_dictionary: Dictionary) -> Floats:
+    """Return the positions of values of an ordered column: numbers as they are, times in seconds, NaN for NULL."""
     statement = render(
         "remedies/recode/recode_points.sql",
         workbench.dialect,
-        step="places of " + made.hierarchy.column,
-        values=made.relation,
-        times=made.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
+        step="places of " + column_dictionary.hierarchy.column,
+        values=column_dictionary.relation,
+        times=column_dictionary.holds.kind in (Kind.DATE, Kind.TIMESTAMP),
     )
     return np.array([np.nan if row[0] is None else float(row[0]) for row in workbench.run(statement)])

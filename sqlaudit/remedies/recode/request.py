@@ -1,4 +1,4 @@
-"""What a recoding was asked for."""
+"""The request for a local recoding."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
 
-# What a recoding was asked for.
-
 BY_DEFAULT = "loss"
 
-_GROUPS, _LOST = "Grouping", "Information loss"
+_GROUPING_SECTION, _LOSS_SECTION = "Grouping", "Information loss"
 
 
 class Method(StrEnum):
@@ -39,17 +37,20 @@ class Order(StrEnum):
 
 @dataclass(frozen=True)
 class RecodeRequest:
-    """A local recoding.
+    """The request for a local recoding.
 
     Args:
-        target, roles, requirements, hierarchies, inputs: as for a lattice. publication: of the release.
-        method: of grouping. order, seed: which class KACA merges next. beta: of its weights of levels, 0 = even.
+        target, roles, requirements, hierarchies, inputs: as for a lattice.
+        publication: the destination of the release.
+        method: the method of grouping.
+        order, seed: the class that KACA merges next.
+        beta: the exponent of KACA's weights of levels, 0 = equal weights.
         measure: the first loss of the report, which also chooses the lattice's best node if the lattice has it.
         lattice: whether to find the best node of the lattice, too.
         time_budget: seconds, None = no limit.
 
     Raises:
-        UsageError: a number out of its range, or a combination that is not defined.
+        UsageError: a number is out of its range, or a combination is not defined.
     """
 
     target: Target
@@ -62,26 +63,33 @@ class RecodeRequest:
         Method.KACA,
         choice(Method),
         "Merge failing classes with the nearest class, or split the table while all groups pass.",
-        _GROUPS,
+        _GROUPING_SECTION,
         shown="kaca",
     )
-    order: Order = option(Order.SMALLEST, choice(Order), "Class that KACA merges next.", _GROUPS, shown="smallest")
-    seed: int | None = option(None, WHOLE, "Seed of the random order. [default: 0]", _GROUPS, metavar="N")
+    order: Order = option(
+        Order.SMALLEST, choice(Order), "Class that KACA merges next.", _GROUPING_SECTION, shown="smallest"
+    )
+    seed: int | None = option(None, WHOLE, "Seed of the random order. [default: 0]", _GROUPING_SECTION, metavar="N")
     beta: Fraction = option(
         Fraction(0),
         NOT_NEGATIVE,
         "For KACA: weights of levels 1/(j-1)^beta.",
-        _GROUPS,
+        _GROUPING_SECTION,
         metavar="NUMBER",
         shown="0",
         least=0,
     )
     time_budget: float | None = option(
-        None, SECONDS, "Stop after this time and publish nothing.", _GROUPS, metavar="TIME"
+        None, SECONDS, "Stop after this time and publish nothing.", _GROUPING_SECTION, metavar="TIME"
     )
-    measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "First loss in the report.", _LOST, shown=BY_DEFAULT)
+    measure: str = option(BY_DEFAULT, listed(OF_RELEASES), "First loss in the report.", _LOSS_SECTION, shown=BY_DEFAULT)
     lattice: bool = option(
-        True, FLAG, "Compare with the best full-domain node.", _LOST, shown="lattice", flags=("--lattice/--no-lattice",)
+        True,
+        FLAG,
+        "Compare with the best full-domain node.",
+        _LOSS_SECTION,
+        shown="lattice",
+        flags=("--lattice/--no-lattice",),
     )
 
     def __post_init__(self) -> None:
@@ -107,13 +115,13 @@ class RecodeRequest:
 
     @property
     def drawn(self) -> int | None:
-        """The seed of what is drawn, None when nothing is."""
+        """Return the seed of the random order, None without one."""
         return (self.seed or 0) if self.method is Method.KACA and self.order is Order.RANDOM else None
 
     def of_lattice(self, seconds: float | None = None) -> LatticeRequest:
-        """The search for the best node under the same requirements."""
-        found = OF_NODES.get(self.measure)
-        measure = BY_DEFAULT if found is None or found.sensitive else found.name
+        """Return the request to search the lattice for the best node under the same requirements."""
+        node_measure = OF_NODES.get(self.measure)
+        measure = BY_DEFAULT if node_measure is None or node_measure.sensitive else node_measure.name
         return LatticeRequest(
             self.target,
             self.roles,

@@ -31,19 +31,19 @@ from sqlaudit.models.registry import requirements
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.recode.classes import Classes, common_of, dense, sorted_groups, unique_classes
-from sqlaudit.remedies.recode.kaca import Merged, Tell, merge_classes, silent, split_classes
-from sqlaudit.remedies.recode.losses import Cells, measured, node_cells, range_cells
+from sqlaudit.remedies.recode.kaca import Grouping, Tell, merge_classes, silent, split_classes
+from sqlaudit.remedies.recode.losses import Cells, measure_losses, node_cells, range_cells
 from sqlaudit.remedies.recode.reading import (
-    Counted,
+    CountedAttribute,
     Judge,
     ReadTable,
     axes_of,
-    by_order,
-    counted,
     dictionaries_of,
-    of_sizes,
+    is_cut_into_ranges,
     read_classes,
-    typed,
+    size_requirements_of,
+    with_all_counts,
+    with_column_types,
 )
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
@@ -107,7 +107,9 @@ def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
     groups = dense(groups)
     order, starts = sorted_groups(groups)
     columns = (
-        _ranges(read, place, order, starts) if ranges and by_order(made) else _labels(read, place, order, starts)
+        _ranges(read, place, order, starts)
+        if ranges and is_cut_into_ranges(made)
+        else _labels(read, place, order, starts)
         for place, made in enumerate(read.dictionaries)
     )
     return Made(groups, np.add.reduceat(read.classes.sizes[order], starts), tuple(columns))
@@ -143,7 +145,7 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
     """The groups and cells of a node of the lattice: every column at one level."""
     nodes = np.column_stack(
         [
-            tree.lifted(level, read.classes.nodes[:, place])
+            tree.ancestors_at(level, read.classes.nodes[:, place])
             for place, (tree, level) in enumerate(zip(read.classes.trees, levels, strict=True))
         ]
     )
@@ -171,9 +173,11 @@ def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = sile
     refuse_merged(engine, values_of(opened.relation, opened.roles, engine.dialect), request.roles.values)
     _refuse_entities(engine, opened)
     loaded, roles = load_columns(engine, opened.relation, opened.roles)
-    whole = in_one_spelling(engine, opened.relation, typed(engine, opened.relation, _taking(opened, opened.roles)))
+    whole = in_one_spelling(
+        engine, opened.relation, with_column_types(engine, opened.relation, _taking(opened, opened.roles))
+    )
     table = RemedyTable(engine, opened.relation, whole, request.roles)
-    read_from = RemedyTable(engine, loaded, typed(engine, loaded, _taking(opened, roles)), request.roles)
+    read_from = RemedyTable(engine, loaded, with_column_types(engine, loaded, _taking(opened, roles)), request.roles)
     with workbench_of(engine) as workbench:
         run = _Run(engine, workbench, request, opened, table, read_from, started, tell)
         result = run.result()
@@ -187,7 +191,7 @@ def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
         UsageError: as `recode_and_publish`.
     """
     opened = open_table(engine, request.of_lattice(), planned=True)
-    roles = typed(engine, opened.relation, _taking(opened, opened.roles))
+    roles = with_column_types(engine, opened.relation, _taking(opened, opened.roles))
     table = RemedyTable(engine, opened.relation, roles, request.roles)
     first = statements_before(engine, request.publication, opened.written(engine, request.publication.keep))
     return [*first, *plan_lattice(engine, request.of_lattice()), table.patterns_statement()]
@@ -255,15 +259,15 @@ class _Run:
             given, inputs = self.request, read_inputs(self.request.inputs)
             roles = self.read_from.roles
             asked = read_attributes(self.engine, loaded, roles, given.roles, given.requirements, inputs)
-            attributes, apart = counted(asked), given.roles.nulls is NullPolicy.DISTINCT
+            attributes, apart = with_all_counts(asked), given.roles.nulls is NullPolicy.DISTINCT
             read = read_classes(
-                self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, apart=apart
+                self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, nulls_differ=apart
             )
             if not len(read.classes):
                 return self._result(read, f"{self.opened.relation.label} has no rows.")
             return self._recoded(read, attributes)
 
-    def _recoded(self, read: ReadTable, attributes: list[Counted]) -> RecodeResult:
+    def _recoded(self, read: ReadTable, attributes: list[CountedAttribute]) -> RecodeResult:
         classes, where = unique_classes(read.classes)
         judge = Judge(self.workbench, attributes, classes.rows)
         why = list(self._infeasible(classes, attributes, judge))
@@ -288,11 +292,11 @@ class _Run:
 
     # --- groups ---
 
-    def _infeasible(self, classes: Classes, attributes: list[Counted], judge: Judge) -> Iterator[str]:
+    def _infeasible(self, classes: Classes, attributes: list[CountedAttribute], judge: Judge) -> Iterator[str]:
         """Why not even the coarsest recoding meets the requirements; nothing when it may."""
         if not judge.inherited and self.request.method is Method.KACA:
             return
-        kept = [place for place, tree in enumerate(classes.trees) if tree.kept]
+        kept = [place for place, tree in enumerate(classes.trees) if tree.is_fixed]
         sizes, words = classes.summed(*sorted_groups(groups_of(classes.nodes, kept)))
         if not judge.short(sizes, words).any():
             return
@@ -305,7 +309,7 @@ class _Run:
                     about = f" for {item.sensitive}" if item.sensitive else ""
                     yield f"{item.requirement.text}{about} fails even {among}, so no recoding can meet it."
 
-    def _grouped(self, read: ReadTable, classes: Classes, attributes: list[Counted], judge: Judge) -> Merged:
+    def _grouped(self, read: ReadTable, classes: Classes, attributes: list[CountedAttribute], judge: Judge) -> Grouping:
         request, done = self.request, [0, 0]
         stop = until(self.started, request.time_budget)
 
@@ -316,7 +320,7 @@ class _Run:
         try:
             if request.method is Method.MONDRIAN:
                 return split_classes(classes, axes_of(self.workbench, read), judge, stop, tell)
-            sizes = Judge(self.workbench, of_sizes(attributes), classes.rows)
+            sizes = Judge(self.workbench, size_requirements_of(attributes), classes.rows)
             judges = (sizes, judge) if sizes.decides else (judge,)
             return merge_classes(classes, judges, request.order, request.seed or 0, stop, tell)
         except BudgetSpent:
@@ -347,13 +351,13 @@ class _Run:
         return found
 
     def _losses(
-        self, read: ReadTable, attributes: list[Counted], groups: Integers, cells: Sequence[Cells]
+        self, read: ReadTable, attributes: list[CountedAttribute], groups: Integers, cells: Sequence[Cells]
     ) -> tuple[Loss, ...]:
         beta = self.request.beta or Fraction(1)
         inputs = read_inputs(self.request.inputs)
-        return measured(self.workbench, self.engine, read, attributes, groups, cells, beta=beta, inputs=inputs)
+        return measure_losses(self.workbench, self.engine, read, attributes, groups, cells, beta=beta, inputs=inputs)
 
-    def _beside(self, read: ReadTable, attributes: list[Counted]) -> Beside:
+    def _beside(self, read: ReadTable, attributes: list[CountedAttribute]) -> Beside:
         """The best node of the lattice under the same requirements, with the same losses."""
         budget = self.request.time_budget
         left = None if budget is None else max(0.0, budget - (time.monotonic() - self.started))

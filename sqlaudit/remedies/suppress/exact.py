@@ -1,4 +1,4 @@
-"""From a problem to the best solution that there is time for: exact programs over patterns or groups, with bounds."""
+"""Find the best solution within the time: exact programs over patterns or groups, with lower bounds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ import numpy as np
 
 from sqlaudit.base import solver
 from sqlaudit.base.solver import Floats, Program, solve
-from sqlaudit.remedies.suppress.fast import MOST, Watch, choices, fast, improved
-from sqlaudit.remedies.suppress.problem import PatternCandidates, Problem, Solution, candidates, reduced, solution_of
+from sqlaudit.remedies.suppress.fast import MOST, Watch, column_choices, improve, solve_fast
+from sqlaudit.remedies.suppress.problem import (
+    PatternCandidates,
+    Problem,
+    Solution,
+    find_candidates,
+    make_solution,
+    merge_equal_columns,
+)
 from sqlaudit.remedies.suppress.request import How
 
 # The exact program over patterns: which anonymization patterns are open, and how many copies each of them gets.
@@ -35,15 +42,17 @@ from sqlaudit.remedies.suppress.request import How
 # lower cost. Source: Chakaravarthy, Pandit, Sabharwal, section 4, with open patterns as variables instead of a loop
 # over all subsets.
 
-_NEAR = 1e-6
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class ProgramAnswer:
-    """What an exact program said.
+    """The answer of an exact program.
 
     Args:
-        best: the best solution it knows, None for none. bound: no solution costs less. stopped: why it ended early.
+        best: the best solution that it found, None for none.
+        bound: a lower bound of the cost.
+        stopped: the reason why it ended early, empty if it did not.
     """
 
     best: Solution | None
@@ -53,29 +62,31 @@ class ProgramAnswer:
 
 @dataclass(frozen=True)
 class ExactProgram(ABC):
-    """A program, and what its variables mean."""
+    """A program, and the meaning of its variables."""
 
     program: Program
 
-    def solved(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
-        """The best solution, with a bound.
+    def solve(self, problem: Problem, step: int, start: Solution | None, seconds: float | None) -> ProgramAnswer:
+        """Return the best solution, with a bound.
 
         Args:
-            problem: what is asked. step: costs differ by multiples of it. start: a solution to begin with.
-            seconds: the time it may take.
+            problem: the problem.
+            step: costs of solutions are multiples of it.
+            start: a solution to begin with.
+            seconds: the time for the solver, None = no limit.
         """
-        given = self._values(start) if start is not None else None
-        solved = solve(self.program, step=step, start=given, seconds=seconds)
-        best = self._read(problem, solved.values, step) if solved.values is not None else None
-        return ProgramAnswer(best, solved.bound, solved.stopped)
+        start_values = self._values(start) if start is not None else None
+        answer = solve(self.program, step=step, start=start_values, seconds=seconds)
+        best = self._read(problem, answer.values, step) if answer.values is not None else None
+        return ProgramAnswer(best, answer.bound, answer.stopped)
 
     @abstractmethod
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
-        """The partition that values mean."""
+        """Return the partition that values stand for."""
 
     @abstractmethod
     def _values(self, start: Solution) -> Floats | None:
-        """The values that a solution has; None when the program has no variables for it."""
+        """Return the values of a solution, None if the program has no variables for it."""
 
 
 @dataclass(frozen=True)
@@ -87,94 +98,107 @@ class PatternProgram(ExactProgram):
         found: the candidates. present: each z with the x of its pattern and sensitive value.
     """
 
-    found: PatternCandidates
+    candidates: PatternCandidates
     present: Sequence[tuple[int, list[int]]] = ()
 
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
-        """The partition that values mean; where an x is not whole, a corner with the same open patterns has whole ones.
-        None when values within the solver's tolerance are no solution in whole numbers."""
-        attached = values[: len(self.found.members)]
-        closed = values[len(attached) : len(attached) + self.found.patterns] < 0.5
-        astray = np.abs(attached - np.where(closed[self.found.owner], 0, np.rint(attached)))
-        corner = self._corner(values, step) if astray.max(initial=0) > _NEAR else attached
+        """Return the partition that values stand for.
+
+        If an x is not whole, a corner with the same open patterns has whole ones. Return None if values within the
+        solver's tolerance are no solution in whole numbers.
+        """
+        attached = values[: len(self.candidates.members)]
+        closed = values[len(attached) : len(attached) + self.candidates.patterns] < 0.5
+        astray = np.abs(attached - np.where(closed[self.candidates.owner], 0, np.rint(attached)))
+        corner = self._corner(values, step) if astray.max(initial=0) > _TOLERANCE else attached
         if corner is None:
             return None
         copies = np.rint(corner).astype(np.int64)
         used = copies > 0
-        return solution_of(problem, self.found.members[used], copies[used], self.found.owner[used])
+        return make_solution(problem, self.candidates.members[used], copies[used], self.candidates.owner[used])
 
     def _corner(self, values: Floats, step: int) -> Floats | None:
-        pairs, patterns = len(self.found.members), self.found.patterns
+        """Return the x of a corner of the program with its y fixed, None if there is none."""
+        pairs, patterns = len(self.candidates.members), self.candidates.patterns
         lowers, uppers = list(self.program.lowers), list(self.program.uppers)
-        for place in range(pairs, pairs + patterns):
-            lowers[place] = uppers[place] = float(round(values[place]))
+        for variable in range(pairs, pairs + patterns):
+            lowers[variable] = uppers[variable] = float(round(values[variable]))
         corner = solve(replace(self.program, lowers=lowers, uppers=uppers), step=step, relaxed=True)
         return None if corner.values is None else corner.values[:pairs]
 
-    def over(self, opened: Floats, start: Solution, *, alone: bool) -> PatternProgram:
-        """The program over what these values open, if in part, and a solution: with all rows of the patterns that are
-        open, or `alone` those that are attached."""
-        pairs, uppers = len(self.found.members), np.array(self.program.uppers)
+    def over(self, opened: Floats, start: Solution, *, only_attached: bool) -> PatternProgram:
+        """Return the program restricted to patterns that these values or a solution open, even in part.
+
+        Args:
+            opened: values of the relaxed program.
+            start: the solution.
+            only_attached: restrict the x to those above 0. Otherwise all rows of open patterns stay.
+        """
+        pairs, uppers = len(self.candidates.members), np.array(self.program.uppers)
         attached, is_open, _ = np.split(
-            np.maximum(opened, self._values(start)) > _NEAR, [pairs, pairs + self.found.patterns]
+            np.maximum(opened, self._values(start)) > _TOLERANCE, [pairs, pairs + self.candidates.patterns]
         )
-        used = np.concatenate([attached if alone else is_open[self.found.owner], is_open])
+        used = np.concatenate([attached if only_attached else is_open[self.candidates.owner], is_open])
         uppers[: len(used)][~used] = 0
         return replace(self, program=replace(self.program, uppers=uppers.tolist()))
 
     def _values(self, start: Solution) -> Floats:
-        """The values of the x and y that a solution is, and each z as high as the x allow."""
+        """Return the x and y of a solution, and each z as high as the x allow."""
         values = np.zeros(len(self.program.costs))
-        for unit, count, pattern in self.found.attached(start):
-            values[int(self.found.starts[pattern]) + self.found.units[pattern].index(unit)] = count
-            values[len(self.found.members) + pattern] = 1
-        for there, attached in self.present:
-            values[there] = min(1.0, sum(values[variable] for variable in attached))
+        for unit, count, pattern in self.candidates.attached(start):
+            values[int(self.candidates.starts[pattern]) + self.candidates.units[pattern].index(unit)] = count
+            values[len(self.candidates.members) + pattern] = 1
+        for presence, attached in self.present:
+            values[presence] = min(1.0, sum(values[variable] for variable in attached))
         return values
 
 
-def pattern_program(problem: Problem, found: PatternCandidates) -> PatternProgram:
-    """The program over the candidates."""
+def pattern_program(problem: Problem, candidates: PatternCandidates) -> PatternProgram:
+    """Return the program over the candidates."""
     program = Program()
-    pairs = list(zip(found.owner.tolist(), found.members.tolist(), strict=True))
-    most = problem.sizes[found.members]
+    pairs = list(zip(candidates.owner.tolist(), candidates.members.tolist(), strict=True))
+    most = problem.sizes[candidates.members]
     if problem.l == 1 and not problem.missing_alone:
-        free = (found.costs == 0)[found.owner]
+        free = (candidates.costs == 0)[candidates.owner]
         most = np.where(free, most, np.minimum(most, max(1, 2 * problem.k - 2)))
     bounds: list[float] = most.astype(np.float64).tolist()
-    costs = found.costs[found.owner].astype(np.float64).tolist()
+    costs = candidates.costs[candidates.owner].astype(np.float64).tolist()
     x = [program.variable(cost, bound, whole=False) for cost, bound in zip(costs, bounds, strict=True)]
-    y = [program.variable(0.0, 1.0, whole=True) for _ in range(found.patterns)]
-    by_pattern: list[list[int]] = [[] for _ in range(found.patterns)]
+    y = [program.variable(0.0, 1.0, whole=True) for _ in range(candidates.patterns)]
+    by_pattern: list[list[int]] = [[] for _ in range(candidates.patterns)]
     by_unit: list[list[int]] = [[] for _ in range(problem.units)]
-    for place, (pattern, unit) in enumerate(pairs):
-        by_pattern[pattern].append(place)
-        by_unit[unit].append(place)
-        program.row([(x[place], 1.0), (y[pattern], -bounds[place])], -math.inf, 0.0)
-    for pattern, places in enumerate(by_pattern):
-        program.row([*((x[place], 1.0) for place in places), (y[pattern], -float(problem.k))], 0.0, math.inf)
-    for unit, places in enumerate(by_unit):
+    for pair, (pattern, unit) in enumerate(pairs):
+        by_pattern[pattern].append(pair)
+        by_unit[unit].append(pair)
+        program.row([(x[pair], 1.0), (y[pattern], -bounds[pair])], -math.inf, 0.0)
+    for pattern, pairs_inside in enumerate(by_pattern):
+        program.row([*((x[pair], 1.0) for pair in pairs_inside), (y[pattern], -float(problem.k))], 0.0, math.inf)
+    for unit, pairs_inside in enumerate(by_unit):
         size = float(problem.sizes[unit])
-        program.row([(x[place], 1.0) for place in places], size, size)
+        program.row([(x[pair], 1.0) for pair in pairs_inside], size, size)
     present: list[tuple[int, list[int]]] = []
     if problem.l > 1:
-        for pattern, places in enumerate(by_pattern):
-            present += _diverse(program, problem, y[pattern], {x[place]: pairs[place][1] for place in places})
-    return PatternProgram(program, found, present)
+        for pattern, pairs_inside in enumerate(by_pattern):
+            present += _require_diversity(
+                program, problem, y[pattern], {x[pair]: pairs[pair][1] for pair in pairs_inside}
+            )
+    return PatternProgram(program, candidates, present)
 
 
-def _diverse(program: Program, problem: Problem, is_open: int, members: dict[int, int]) -> list[tuple[int, list[int]]]:
-    """An open pattern has l sensitive values; returns each z with its x."""
+def _require_diversity(
+    program: Program, problem: Problem, is_open: int, members: dict[int, int]
+) -> list[tuple[int, list[int]]]:
+    """Add the rows by which an open pattern has l sensitive values. Return each z with its x."""
     by_value: dict[int, list[int]] = defaultdict(list)
     for variable, unit in members.items():
         by_value[int(problem.sensitive[unit])].append(variable)
     present: list[tuple[int, list[int]]] = []
     for variables in by_value.values():
-        there = program.variable(0.0, 1.0, whole=False)
-        present.append((there, variables))
-        program.row([(there, 1.0), *((variable, -1.0) for variable in variables)], -math.inf, 0.0)
-        program.row([(there, 1.0), (is_open, -1.0)], -math.inf, 0.0)
-    program.row([*((there, 1.0) for there, _ in present), (is_open, -float(problem.l))], 0.0, math.inf)
+        presence = program.variable(0.0, 1.0, whole=False)
+        present.append((presence, variables))
+        program.row([(presence, 1.0), *((variable, -1.0) for variable in variables)], -math.inf, 0.0)
+        program.row([(presence, 1.0), (is_open, -1.0)], -math.inf, 0.0)
+    program.row([*((presence, 1.0) for presence, _ in present), (is_open, -float(problem.l))], 0.0, math.inf)
     return present
 
 
@@ -193,18 +217,18 @@ Group = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class GroupProgram(ExactProgram):
-    """The program with the groups that its variables count."""
+    """The program over groups. A variable counts how often its group is used."""
 
     groups: Sequence[Group]
 
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution:
-        times = np.rint(values).astype(np.int64).tolist()
-        used = [group for group, often in zip(self.groups, times, strict=True) for _ in range(often)]
+        uses = np.rint(values).astype(np.int64).tolist()
+        used = [group for group, use_count in zip(self.groups, uses, strict=True) for _ in range(use_count)]
         pieces = [(unit, count, number) for number, group in enumerate(used) for unit, count in group]
-        return solution_of(problem, *np.array(pieces, dtype=np.int64).T)
+        return make_solution(problem, *np.array(pieces, dtype=np.int64).T)
 
     def _values(self, start: Solution) -> Floats | None:
-        """How often each group is used in a solution; None when one of its groups can be parted."""
+        """Return how often each group is used in a solution, None if one of its groups can be divided."""
         used: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for unit, count, group in start.pieces:
             used[group].append((unit, count))
@@ -215,14 +239,15 @@ class GroupProgram(ExactProgram):
 
 
 def group_program(problem: Problem, most: int) -> GroupProgram | None:
-    """The program over groups; None when there are too many of them.
+    """Return the program over groups, None if there are too many groups.
 
     Args:
-        problem: what is asked. most: groups, at most.
+        problem: the problem.
+        most: the largest number of groups.
     """
-    if problem.l == 1 and math.comb(problem.units, problem.k) > most:  # so many have one copy of each of their units
+    if problem.l == 1 and math.comb(problem.units, problem.k) > most:  # the number of groups with one copy of each unit
         return None
-    groups = _groups(problem, most)
+    groups = _minimal_groups(problem, most)
     if groups is None:
         return None
     program = Program()
@@ -239,89 +264,96 @@ def group_program(problem: Problem, most: int) -> GroupProgram | None:
     return GroupProgram(program, [group for group, _ in groups])
 
 
-def _groups(problem: Problem, most: int) -> list[tuple[Group, int]] | None:
-    """All groups that are large and diverse enough and cannot be parted, with what a row of each costs; None when there
-    are more than allowed."""
-    found: list[tuple[Group, int]] = []
+def _minimal_groups(problem: Problem, most: int) -> list[tuple[Group, int]] | None:
+    """Return all groups that are large and diverse enough and cannot be divided, with the cost of a row of each.
+
+    Return None if there are more than `most`.
+    """
+    groups: list[tuple[Group, int]] = []
     everything = (1 << problem.width) - 1
 
     @cache
-    def cost(kept: int) -> int:
-        return sum(weight for column, weight in enumerate(problem.weights) if not kept >> column & 1)
+    def cost(common: int) -> int:
+        return sum(weight for column, weight in enumerate(problem.weights) if not common >> column & 1)
 
-    for looked, (taken, kept, is_found) in enumerate(_walk(problem), 1):
-        if is_found:
-            found.append((taken, cost(0 if problem.whole and kept != everything else kept)))
-        if looked > 4 * most + 1000 or len(found) > most:
+    for looked, (group, common, is_minimal) in enumerate(_walk_groups(problem), 1):
+        if is_minimal:
+            groups.append((group, cost(0 if problem.whole_rows and common != everything else common)))
+        if looked > 4 * most + 1000 or len(groups) > most:
             return None
-    return found
+    return groups
 
 
-def _walk(problem: Problem) -> Iterator[tuple[Group, int, bool]]:
-    """Copies, taken unit by unit, with the columns in which they agree, and whether they are a group that cannot be
-    parted; nothing larger than one that can, as that can be parted, too."""
+def _walk_groups(problem: Problem) -> Iterator[tuple[Group, int, bool]]:
+    """Yield groups, extended unit by unit, as (copies, common columns, whether the group is valid and minimal).
+
+    A group that can be divided is not extended, because every larger one can be divided, too.
+    """
     sizes, sensitive, agree = problem.sizes.tolist(), problem.sensitive.tolist(), _agreements(problem)
     values = [0] * (max(sensitive) + 1)
 
-    def extend(unit: int, taken: Group, kept: int, rows: int) -> Iterator[tuple[Group, int, bool]]:
-        good = can_be_parted = False
-        if taken and rows >= problem.k:
+    def extend(unit: int, group: Group, common: int, rows: int) -> Iterator[tuple[Group, int, bool]]:
+        """Yield a group and its extensions by units from `unit` on."""
+        is_valid = can_be_parted = False
+        if group and rows >= problem.k:
             present = [count for count in values if count]
-            good = len(present) >= problem.l
-            # in two parts that are good, too: values that occur twice can be in both, those that occur once are shared
-            once = present.count(1)
-            shared = once >= 2 * max(0, problem.l - len(present) + once)
-            can_be_parted = good and shared and rows >= 2 * max(problem.k, problem.l)
-        yield taken, kept, good and not can_be_parted
+            is_valid = len(present) >= problem.l
+            # Two valid parts: values that occur twice can be in both, those that occur once are distributed
+            single_values = present.count(1)
+            shared = single_values >= 2 * max(0, problem.l - len(present) + single_values)
+            can_be_parted = is_valid and shared and rows >= 2 * max(problem.k, problem.l)
+        yield group, common, is_valid and not can_be_parted
         if can_be_parted:
             return
         for following in range(unit, problem.units):
-            together = kept & agree[taken[0][0] if taken else following][following]
+            together = common & agree[group[0][0] if group else following][following]
             for count in range(1, sizes[following] + 1):
                 values[sensitive[following]] += count
-                yield from extend(following + 1, (*taken, (following, count)), together, rows + count)
+                yield from extend(following + 1, (*group, (following, count)), together, rows + count)
                 values[sensitive[following]] -= count
 
     return extend(0, (), (1 << problem.width) - 1, 0)
 
 
 def _agreements(problem: Problem) -> list[list[int]]:
-    """For every two units the columns in which they agree, as bits."""
-    made = []
+    """Return for every two units the columns in which they agree, as bits."""
+    agreements = []
     for unit in range(problem.units):
-        same = problem.codes == problem.codes[unit]
+        is_equal = problem.codes == problem.codes[unit]
         if problem.missing_alone:
-            same &= problem.codes > 0
-        made.append([sum(1 << column for column in np.flatnonzero(row).tolist()) for row in same])
-    return made
+            is_equal &= problem.codes > 0
+        agreements.append([sum(1 << column for column in np.flatnonzero(row).tolist()) for row in is_equal])
+    return agreements
 
 
-# From a problem to the best solution that there is time for: fast first, then exact where possible, with a bound.
+# The best solution within the time: first a fast one, then an exact one where possible, with a lower bound.
 
 MOST_PAIRS = 250_000
-"""Pairs of a pattern and a unit in the exact program."""
+"""Largest number of pairs of a pattern and a unit in the exact program."""
 IMPROVED_PAIRS = 600_000
-"""Pairs up to which a fast answer is improved."""
+"""Largest number of pairs with which a fast answer is improved."""
 MOST_WORK = 20_000_000
-"""Units that are looked at while its patterns are made."""
+"""Largest number of units to look at while patterns are made."""
 MOST_GROUPS = 60_000
-"""Groups in the exact program over groups."""
+"""Largest number of groups in the exact program over groups."""
 SMALL_PAIRS = 15_000
-"""Pairs up to which the exact program is solved at once, and a fast answer is compared with the relaxed one."""
+"""Largest number of pairs with which the exact program is solved at once, and a fast answer bounded by relaxation."""
 RELAXED_SECONDS = 10.0
-"""How long a fast answer is compared with the relaxed program."""
+"""Seconds to bound a fast answer by the relaxed program."""
 
 
 @dataclass(frozen=True)
-class Decided:
-    """A solution with what is known of its quality.
+class BoundedSolution:
+    """A solution with a lower bound of the cost.
 
     Args:
-        solution: the best one found. bound: no solution costs less.
-        method: what found the bound: `patterns`, `groups` (the exact programs), `relaxed` or `counting`.
+        solution: the best solution so far.
+        bound: the lower bound.
+        method: the method of the bound: `patterns`, `groups` (the exact programs), `relaxed` or `counting`.
         stopped: why the exact program was not solved: `time`, `interrupted`, `size`, or empty.
-        variables: of the program, 0 when there was none. patterns: that the program chooses from.
-        fast_cost: what the fast way alone found.
+        variables: the number of variables of the program, 0 without one.
+        patterns: the number of patterns that the program chooses from.
+        fast_cost: the cost of the fast solution.
     """
 
     solution: Solution
@@ -334,138 +366,154 @@ class Decided:
 
     @property
     def optimal(self) -> bool:
-        """Whether no solution costs less."""
+        """Return True if no solution costs less."""
         return self.solution.cost == self.bound
 
 
-def decide(problem: Problem, how: How, seconds: float | None, watch: Watch | None = None) -> Decided:
-    """The best solution that there is time for.
+def decide(problem: Problem, how: How, seconds: float | None, watch: Watch | None = None) -> BoundedSolution:
+    """Return the best solution within the time.
 
     Args:
-        problem: what is asked; the whole table as one group satisfies it.
-        how: exactly or not. seconds: that the search may take. watch: told of progress.
+        problem: the problem; the whole table as one group satisfies it.
+        how: exact, fast, or by size.
+        seconds: the time for the search, None = no limit.
+        watch: called with the progress.
 
     Raises:
-        MissingDriver: an exact answer was asked for, and there is no solver.
+        MissingDriver: an exact answer is required, and there is no solver.
     """
-    asked, problem = problem, reduced(problem)
-    found = _decide(problem, how, seconds, watch or (lambda step, share: None))
-    best = found.solution
-    return replace(found, solution=solution_of(asked, best.units, best.copies, best.groups))
+    original, problem = problem, merge_equal_columns(problem)
+    decided = _decide(problem, how, seconds, watch or (lambda step, share: None))
+    best = decided.solution
+    return replace(decided, solution=make_solution(original, best.units, best.copies, best.groups))
 
 
-def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> Decided:
+def _decide(problem: Problem, how: How, seconds: float | None, watch: Watch) -> BoundedSolution:
+    """Return the fast solution, improved and bounded as far as the method and the time allow."""
     started = time.monotonic()
-    start = fast(problem, watch)
-    found = Decided(start, 0, "counting", "", 0, 0, start.cost)
+    start = solve_fast(problem, watch)
+    current = BoundedSolution(start, 0, "counting", "", 0, 0, start.cost)
     try:
-        found = _bounded(found, base_cost(problem), "counting")
-        if found.optimal:
-            return found
+        current = _with_bound(current, lower_bound(problem), "counting")
+        if current.optimal:
+            return current
         watch("making patterns", None)
-        chosen = candidates(problem, IMPROVED_PAIRS, MOST_WORK)
-        if chosen is not None:
+        patterns = find_candidates(problem, IMPROVED_PAIRS, MOST_WORK)
+        if patterns is not None:
             watch("improving the answer", None)
-            better = improved(problem, chosen, start)
-            found = replace(found, solution=better, fast_cost=better.cost)
-        if found.optimal:
-            return found
+            better = improve(problem, patterns, start)
+            current = replace(current, solution=better, fast_cost=better.cost)
+        if current.optimal:
+            return current
         if how is How.FAST or (how is How.AUTO and not solver.available()):
-            if chosen is None or len(chosen.members) > SMALL_PAIRS or not solver.available():
-                return found
-            return _relaxed(problem, found, pattern_program(problem, chosen).program, RELAXED_SECONDS)[0]
-        left = math.inf if seconds is None else seconds
-        return _proven(problem, found, chosen, how, started + left, watch)
+            if patterns is None or len(patterns.members) > SMALL_PAIRS or not solver.available():
+                return current
+            program = pattern_program(problem, patterns).program
+            return _bound_by_relaxation(problem, current, program, RELAXED_SECONDS)[0]
+        budget = math.inf if seconds is None else seconds
+        return _decide_exactly(problem, current, patterns, how, started + budget, watch)
     except KeyboardInterrupt:
-        return replace(found, stopped="interrupted")
+        return replace(current, stopped="interrupted")
 
 
-def _proven(
-    problem: Problem, found: Decided, chosen: PatternCandidates | None, how: How, end: float, watch: Watch
-) -> Decided:
-    """A solution with a proof: of a small program, or when it was asked for, that none costs less; else how far it may
-    be from that, for which the solver takes a fraction of the time and memory. `end`: when, by `time.monotonic`."""
+def _decide_exactly(
+    problem: Problem, current: BoundedSolution, candidates: PatternCandidates | None, how: How, end: float, watch: Watch
+) -> BoundedSolution:
+    """Return the solution of the exact program, with a proof that none costs less.
+
+    A large program is solved only if `how` is exact. Otherwise the relaxed program bounds the cost, which takes the
+    solver a fraction of the time and memory.
+
+    Args:
+        end: the end of the time, by `time.monotonic`.
+    """
     watch("making the program", None)
-    # the smaller one of the two exact programs
-    pairs = len(chosen.members) if chosen else MOST_PAIRS
+    # Use the smaller one of the two exact programs
+    pairs = len(candidates.members) if candidates else MOST_PAIRS
     groups, patterns = group_program(problem, min(MOST_GROUPS, pairs)), None
-    if groups is None and chosen and pairs <= MOST_PAIRS:
-        patterns = pattern_program(problem, chosen)
+    if groups is None and candidates and pairs <= MOST_PAIRS:
+        patterns = pattern_program(problem, candidates)
     program = groups or patterns
     if program is None:
-        return replace(found, stopped="size")
+        return replace(current, stopped="size")
     watch("solving the program", None)
-    found = replace(found, variables=len(program.program.costs), patterns=patterns.found.patterns if patterns else 0)
+    current = replace(
+        current, variables=len(program.program.costs), patterns=patterns.candidates.patterns if patterns else 0
+    )
     if patterns and pairs > SMALL_PAIRS:
-        found, opened = _relaxed(problem, found, patterns.program, _left(end))
-        for alone in (True, False):
-            if opened is not None and not found.optimal and not found.stopped:
-                found, _ = _solved(problem, found, patterns.over(opened, found.solution, alone=alone), end)
-        if found.optimal or found.stopped:
-            return found
+        current, opened = _bound_by_relaxation(problem, current, patterns.program, _seconds_left(end))
+        for only_attached in (True, False):
+            if opened is not None and not current.optimal and not current.stopped:
+                current, _ = _improve_by_program(
+                    problem, current, patterns.over(opened, current.solution, only_attached=only_attached), end
+                )
+        if current.optimal or current.stopped:
+            return current
         if how is How.AUTO:
-            return replace(found, stopped="size")
-    found, bound = _solved(problem, found, program, end)
-    return _bounded(found, _whole(bound, problem), "groups" if groups else "patterns")
+            return replace(current, stopped="size")
+    current, bound = _improve_by_program(problem, current, program, end)
+    return _with_bound(current, _lowest_cost(bound, problem), "groups" if groups else "patterns")
 
 
-def _left(end: float) -> float | None:
+def _seconds_left(end: float) -> float | None:
     return None if end == math.inf else end - time.monotonic()
 
 
-def _solved(problem: Problem, found: Decided, program: ExactProgram, end: float) -> tuple[Decided, float]:
-    """With the solution of a program, if it is better, and the bound of that program."""
-    answer = program.solved(problem, _step(problem), found.solution, _left(end))
-    if answer.best is not None and answer.best.cost < found.solution.cost:
-        found = replace(found, solution=answer.best)
-    return replace(found, stopped=answer.stopped), answer.bound
+def _improve_by_program(
+    problem: Problem, current: BoundedSolution, program: ExactProgram, end: float
+) -> tuple[BoundedSolution, float]:
+    """Return the program's solution if it costs less, and the program's bound."""
+    answer = program.solve(problem, _cost_step(problem), current.solution, _seconds_left(end))
+    if answer.best is not None and answer.best.cost < current.solution.cost:
+        current = replace(current, solution=answer.best)
+    return replace(current, stopped=answer.stopped), answer.bound
 
 
-def _relaxed(
-    problem: Problem, found: Decided, program: Program, seconds: float | None
-) -> tuple[Decided, Floats | None]:
-    """With the bound of the program without whole numbers, and the values of its variables."""
+def _bound_by_relaxation(
+    problem: Problem, current: BoundedSolution, program: Program, seconds: float | None
+) -> tuple[BoundedSolution, Floats | None]:
+    """Return the solution with the bound of the program without whole numbers, and the values of its variables."""
     solved = solve(program, step=1, seconds=seconds, relaxed=True)
-    found = _bounded(found, _whole(solved.bound, problem), "relaxed")
-    return replace(found, stopped=solved.stopped), solved.values
+    current = _with_bound(current, _lowest_cost(solved.bound, problem), "relaxed")
+    return replace(current, stopped=solved.stopped), solved.values
 
 
-def _step(problem: Problem) -> int:
-    """Costs of solutions differ by multiples of it."""
+def _cost_step(problem: Problem) -> int:
+    """Return the number of which costs of solutions are multiples."""
     return math.gcd(*problem.weights) or 1
 
 
-def _whole(bound: float, problem: Problem) -> int:
-    """The lowest cost that a bound leaves, up to the tolerance of the solver."""
+def _lowest_cost(bound: float, problem: Problem) -> int:
+    """Return the lowest cost that a bound allows, up to the tolerance of the solver."""
     if not math.isfinite(bound):
         return 0
-    step = _step(problem)
+    step = _cost_step(problem)
     return math.ceil((bound - 1e-6 - 1e-9 * abs(bound)) / step) * step
 
 
-def _bounded(found: Decided, bound: int, method: str) -> Decided:
-    """With a further bound, if it is better; no bound is above what a solution costs."""
-    if bound <= found.bound and method not in {"patterns", "groups"}:
-        return found
-    return replace(found, bound=min(max(bound, found.bound), found.solution.cost), method=method)
+def _with_bound(current: BoundedSolution, bound: int, method: str) -> BoundedSolution:
+    """Return the solution with another bound, if that is better. No bound exceeds the cost of the solution."""
+    if bound <= current.bound and method not in {"patterns", "groups"}:
+        return current
+    return replace(current, bound=min(max(bound, current.bound), current.solution.cost), method=method)
 
 
-# A lower bound for every solution: what each row pays at least, whatever the others do.
+# A lower bound of the cost of every solution: the least cost of each row, whatever the others do.
 #
 # A row can only be published under a pattern that has k compatible rows and l sensitive values among them, so it pays
 # at least what the cheapest of these costs; the sum over all rows is a bound. (The base cost in the hardness proof of
 # Chakaravarthy, Pandit, Sabharwal is of this kind.)
 
 
-def base_cost(problem: Problem) -> int:
-    """What all rows pay at least.
+def lower_bound(problem: Problem) -> int:
+    """Return a lower bound of the cost: the sum of the least cost of each row.
 
     Args:
-        problem: what is asked; rows that none of the choices of columns settles count with the cost that was reached.
+        problem: the problem. Rows that fit no choice of columns looked at count with the highest cost looked at.
 
     Example:
         >>> three = Problem(np.array([[1, 1], [1, 2], [2, 3]]), np.array([1, 1, 2]), np.zeros(3, int), 2, 1, (1, 1))
-        >>> base_cost(three)
+        >>> lower_bound(three)
         2
     """
     if problem.trivial:
@@ -473,13 +521,13 @@ def base_cost(problem: Problem) -> int:
     everything = np.ones(problem.units, dtype=np.bool_)
     open_ = everything.copy()
     total = reached = 0
-    for reached, kept in islice(choices(problem), MOST):  # a chain, which comes then, leaves choices out
-        units, _ = problem.grouped(kept, everything, problem.sizes)
-        settled = units[open_[units]]
-        total += reached * int(problem.sizes[settled].sum())
-        open_[settled] = False
+    for reached, columns in islice(column_choices(problem), MOST):  # the chain after these skips choices
+        units, _ = problem.grouped(columns, everything, problem.sizes)
+        fitting = units[open_[units]]
+        total += reached * int(problem.sizes[fitting].sum())
+        open_[fitting] = False
         if not open_.any():
             break
     total += reached * int(problem.sizes[open_].sum())
-    # no row pays alone: where one has to, all k rows of its group do
+    # If one row has a cost, all k rows of its group have
     return max(total, problem.k * min(problem.weights)) if total else 0

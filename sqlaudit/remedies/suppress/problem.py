@@ -1,4 +1,4 @@
-"""Cell suppression in whole numbers: what is asked, what an answer is, and what it costs, counted exactly.
+"""Cell suppression in whole numbers: problems, solutions and their exact costs.
 
 The rows of one group are published alike: a column in which they differ becomes `*` in all of them. A solution is a
 partition of the rows into groups of at least k rows and l sensitive values; it costs the sum over the groups of rows
@@ -24,15 +24,17 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Problem:
-    """What has to be made safe.
+    """A table whose cells are to be suppressed.
 
     Args:
         codes: (units × columns) the rank of each value in its column, 0 = NULL. A unit is a row pattern, or a row
-            pattern with one sensitive value where l > 1.
-        sizes: rows of each unit. sensitive: its sensitive value; all 0 where l = 1.
-        k, l: rows and sensitive values that a group needs. weights: of the columns, whole numbers.
-        missing_alone: a missing value is equal to nothing, so that it is always suppressed.
-        whole: a row is published as it is, or all its columns are `*`.
+            pattern with one sensitive value if l > 1.
+        sizes: the number of rows of each unit.
+        sensitive: the sensitive value of each unit, all 0 if l = 1.
+        k, l: the numbers of rows and sensitive values that a group needs.
+        weights: whole numbers, the cost of a cell by column.
+        missing_alone: True if a missing value is equal to nothing, so that it is always suppressed.
+        whole_rows: True if a row is published as it is, or all its columns are `*`.
     """
 
     codes: Integers
@@ -42,41 +44,43 @@ class Problem:
     l: int  # noqa: E741
     weights: tuple[int, ...]
     missing_alone: bool = False
-    whole: bool = False
+    whole_rows: bool = False
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """Return the number of units."""
         return len(self.sizes)
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
         return int(self.codes.shape[1])
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return int(self.sizes.sum())
 
     @cached_property
     def row_patterns(self) -> int:
-        """How many different rows there are, whatever their sensitive value."""
+        """Return the number of different rows, whatever their sensitive value."""
         return int(groups_of(self.codes, range(self.width)).max(initial=-1)) + 1
 
     @property
     def trivial(self) -> bool:
-        """Whether every row may stay as it is."""
+        """Return True if every row may stay as it is."""
         return self.k <= 1 and self.l <= 1
 
-    def comparable(self, kept: Sequence[int]) -> Booleans:
-        """The units that can be equal to others in some columns: without a missing value there, if that is alone."""
+    def comparable(self, columns: Sequence[int]) -> Booleans:
+        """Return which units can be equal to others in these columns: with `missing_alone`, those without missing
+        values there.
+        """
         if not self.missing_alone:
             return np.ones(self.units, dtype=np.bool_)
-        return np.asarray((self.codes[:, list(kept)] > 0).all(axis=1), dtype=np.bool_)
+        return np.asarray((self.codes[:, list(columns)] > 0).all(axis=1), dtype=np.bool_)
 
     def satisfied(self, groups: Integers, copies: Integers, units: Integers, number: int) -> Booleans:
-        """Whether each of the groups 0 … number-1 has k rows and l sensitive values."""
+        """Return for each of the groups 0 … number-1 whether it has k rows and l sensitive values."""
         enough = np.bincount(groups, weights=copies, minlength=number).astype(np.int64) >= self.k
         if self.l > 1:
             pairs = groups * (int(self.sensitive.max(initial=0)) + 1) + self.sensitive[units]
@@ -84,51 +88,56 @@ class Problem:
             enough &= np.bincount(different, minlength=number) >= self.l
         return np.asarray(enough, dtype=np.bool_)
 
-    def grouped(self, kept: Sequence[int], among: Booleans, copies: Integers) -> tuple[Integers, Integers]:
-        """Of some units those that agree in some columns with enough others, and a number for those that agree.
+    def grouped(self, columns: Sequence[int], candidates: Booleans, copies: Integers) -> tuple[Integers, Integers]:
+        """Return the units that agree in some columns with enough others, and the number of each one's group.
 
         Args:
-            kept: the columns. among: which units. copies: how many of each unit there are.
+            columns: the columns.
+            candidates: which units to look at.
+            copies: the number of copies of each unit.
         """
-        units = np.flatnonzero(among & self.comparable(kept))
+        units = np.flatnonzero(candidates & self.comparable(columns))
         if not len(units):
             return units, units
-        groups = groups_of(self.codes[units], kept)
+        groups = groups_of(self.codes[units], columns)
         good = self.satisfied(groups, copies[units], units, int(groups.max()) + 1)[groups]
         return units[good], groups[good]
 
 
-def reduced(problem: Problem) -> Problem:
-    """The same problem with fewer columns: those that tell the same rows apart become one, with the sum of weights.
+def merge_equal_columns(problem: Problem) -> Problem:
+    """Return the problem with fewer columns: those that separate the same rows become one, with the sum of weights.
 
-    Such columns are constant in the same groups, so that they are suppressed together. A column with one value goes.
+    Such columns are constant in the same groups, so that they are suppressed together. Columns with one value are
+    removed.
 
     Example:
         >>> twins = Problem(np.array([[1, 2, 1], [2, 1, 1]]), np.array([1, 1]), np.zeros(2, int), 2, 1, (1, 1, 1))
-        >>> reduced(twins).codes.tolist(), reduced(twins).weights
+        >>> merged = merge_equal_columns(twins)
+        >>> merged.codes.tolist(), merged.weights
         ([[1], [2]], (2,))
     """
     weights: dict[tuple[int, ...], int] = {}
     for codes, weight in zip(problem.codes.T.tolist(), problem.weights, strict=True):
-        # in the order of their first row; 0 stays what it is where missing values are alone
+        # Number the values in the order of their first row. 0 stays 0 if missing values are equal to nothing
         names: dict[int, int] = {0: 0} if problem.missing_alone else {}
         first = 1 - len(names)
         renamed = tuple(names.setdefault(code, len(names) + first) for code in codes)
         if len(set(renamed)) > 1 or 0 in renamed:
             weights[renamed] = weights.get(renamed, 0) + weight
-    if len(weights) == problem.width or not weights or problem.whole:  # a whole row costs what all columns weigh
+    if len(weights) == problem.width or not weights or problem.whole_rows:  # a whole row costs what all columns weigh
         return problem
     return replace(problem, codes=np.array(list(weights), dtype=np.int64).T, weights=tuple(weights.values()))
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Which copies go into which group, with what is published of each group.
+    """A partition of the rows into groups, with the columns suppressed in each group.
 
     Args:
-        units, copies, groups: so many copies of a unit are in a group; one entry a unit and group, in order.
-        starred: (groups × columns) what is suppressed. cost: the weighted number of suppressed cells.
-        cells: suppressed cells of each column.
+        units, copies, groups: the number of copies of a unit in a group; one entry a unit and group, in order.
+        starred: (groups × columns) True where a column is suppressed.
+        cost: the weighted number of suppressed cells.
+        cells: the number of suppressed cells of each column.
     """
 
     units: Integers
@@ -140,46 +149,50 @@ class Solution:
 
     @property
     def pieces(self) -> Iterator[tuple[int, int, int]]:
-        """(unit, copies, group), in order."""
+        """Return (unit, copies, group), in order."""
         return zip(self.units.tolist(), self.copies.tolist(), self.groups.tolist(), strict=True)
 
 
-def solution_of(problem: Problem, units: Integers, copies: Integers, groups: Integers) -> Solution:
-    """The solution that a partition is: what is not constant in a group is starred, and equal groups are one.
+def make_solution(problem: Problem, units: Integers, copies: Integers, groups: Integers) -> Solution:
+    """Return the solution of a partition: columns that differ within a group are starred, and equal groups are merged.
 
     Args:
-        problem: what is asked. units, copies, groups: the partition, in any order; groups have any numbers.
+        problem: the problem.
+        units, copies, groups: the partition, in any order. Groups have any numbers.
 
     Raises:
-        ValueError: it is no solution; a row is missing or taken twice, or a group is too small or not diverse.
+        ValueError: a row is missing or used twice, or a group is too small or not diverse.
     """
     _, groups = np.unique(groups, return_inverse=True)
-    starred = starred_in(problem, units, groups)
-    shown = np.where(starred[groups], -1, problem.codes[units])
-    groups = groups_of(shown + 1, range(problem.width))
+    starred = starred_columns(problem, units, groups)
+    visible_codes = np.where(starred[groups], -1, problem.codes[units])
+    groups = groups_of(visible_codes + 1, range(problem.width))
     number = int(groups.max(initial=-1)) + 1
-    pairs, place = np.unique(units * max(number, 1) + groups, return_inverse=True)
+    pairs, pair_numbers = np.unique(units * max(number, 1) + groups, return_inverse=True)
     total = np.zeros(len(pairs), dtype=np.int64)
-    np.add.at(total, place, copies)
+    np.add.at(total, pair_numbers, copies)
     pairs, copies = pairs[total > 0], total[total > 0]
-    taken, groups = np.divmod(pairs, max(number, 1))
-    starred = starred_in(problem, taken, groups)
-    if not np.array_equal(np.bincount(taken, weights=copies, minlength=problem.units).astype(np.int64), problem.sizes):
+    member_units, groups = np.divmod(pairs, max(number, 1))
+    starred = starred_columns(problem, member_units, groups)
+    if not np.array_equal(
+        np.bincount(member_units, weights=copies, minlength=problem.units).astype(np.int64), problem.sizes
+    ):
         raise ValueError("a partition takes every row once")
-    if not problem.trivial and not problem.satisfied(groups, copies, taken, number).all():
+    if not problem.trivial and not problem.satisfied(groups, copies, member_units, number).all():
         raise ValueError("a group is too small or not diverse")
     rows = np.zeros(number, dtype=np.int64)
     np.add.at(rows, groups, copies)
     cells = tuple(int(rows[starred[:, column]].sum()) for column in range(problem.width))
     cost = sum(weight * count for weight, count in zip(problem.weights, cells, strict=True))
-    return Solution(taken, copies, groups, starred, cost, cells)
+    return Solution(member_units, copies, groups, starred, cost, cells)
 
 
 class Membership:
-    """Which copies of units are attached to which group.
+    """A partition that changes: the copies of units in each group.
 
     Args:
-        problem: what is asked. pieces: (unit, copies, group) to begin with.
+        problem: the problem.
+        pieces: (unit, copies, group) to begin with.
     """
 
     def __init__(self, problem: Problem, pieces: Iterable[tuple[int, int, int]]) -> None:
@@ -193,7 +206,7 @@ class Membership:
             self.put(unit, group, count)
 
     def put(self, unit: int, group: int, count: int) -> None:
-        """Attach copies of a unit to a group; a negative number takes them out."""
+        """Attach copies of a unit to a group. A negative number removes them."""
         members, values, value = self.members[group], self.values[group], self.sensitive[unit]
         members[unit] += count
         values[value] += count
@@ -207,21 +220,21 @@ class Membership:
             self.homes[unit].discard(group)
 
     def spare(self, unit: int, group: int) -> int:
-        """How many copies of a unit a group can do without."""
+        """Return the number of copies of a unit that a group can do without."""
         spare = min(self.members[group][unit], self.sizes[group] - self._problem.k)
         if self._problem.l > 1 and len(self.values[group]) <= self._problem.l:
             spare = min(spare, self.values[group][self.sensitive[unit]] - 1)
         return spare
 
     def partition(self) -> tuple[Integers, Integers, Integers]:
-        """(units, copies, groups)."""
-        listed = [(unit, n, group) for group, members in self.members.items() for unit, n in members.items()]
-        units, copies, groups = (np.array(part, dtype=np.int64) for part in zip(*listed, strict=True))
+        """Return the partition as (units, copies, groups)."""
+        pieces = [(unit, n, group) for group, members in self.members.items() for unit, n in members.items()]
+        units, copies, groups = (np.array(part, dtype=np.int64) for part in zip(*pieces, strict=True))
         return units, copies, groups
 
 
-def starred_in(problem: Problem, units: Integers, groups: Integers) -> Booleans:
-    """What is suppressed in each group, 0, 1, …: the columns that differ within it."""
+def starred_columns(problem: Problem, units: Integers, groups: Integers) -> Booleans:
+    """Return which columns are suppressed in each group 0, 1, …: those that differ within it."""
     number = int(groups.max(initial=-1)) + 1
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(number))
@@ -230,12 +243,12 @@ def starred_in(problem: Problem, units: Integers, groups: Integers) -> Booleans:
     starred = low != high
     if problem.missing_alone and not problem.trivial:
         starred |= low == 0
-    if problem.whole:
+    if problem.whole_rows:
         starred |= starred.any(axis=1, keepdims=True)
     return np.asarray(starred, dtype=np.bool_)
 
 
-# Anonymization patterns that can be used at all: those with enough compatible rows, and nothing suppressed in vain.
+# The anonymization patterns that a solution can use: with enough compatible rows, and nothing suppressed needlessly.
 #
 # A pattern keeps some columns and stars the others; its rows are those that agree with it in what it keeps. When a
 # pattern has too few rows, so has every pattern that keeps more (Apriori): the walk goes from the pattern that stars
@@ -243,8 +256,8 @@ def starred_in(problem: Problem, units: Integers, groups: Integers) -> Booleans:
 # in a starred column is dominated by the one that keeps that column, too: the same rows, at no higher cost. It is left
 # out, safely. Source: the program of Chakaravarthy, Pandit, Sabharwal, section 4.
 
-A_CHOICE = 1000
-"""What a choice of columns costs beside its units, in units."""
+CHOICE_COST = 1000
+"""Work for a choice of columns in addition to its units, counted in units."""
 
 
 @dataclass(frozen=True)
@@ -252,83 +265,91 @@ class PatternCandidates:
     """Patterns with the units that may be attached to them.
 
     Args:
-        starts: where the members of each pattern begin, one more at the end. members: units, pattern by pattern.
-        costs: what each pattern costs a row. kept: the columns that it keeps.
+        starts: the start of each pattern in `members`, and the end of the last.
+        members: units, pattern by pattern.
+        costs: the cost of a row under each pattern.
+        columns: the columns that each pattern keeps.
     """
 
     starts: Integers
     members: Integers
     costs: Integers
-    kept: Sequence[tuple[int, ...]]
+    columns: Sequence[tuple[int, ...]]
 
     @property
     def patterns(self) -> int:
-        """How many patterns there are."""
+        """Return the number of patterns."""
         return len(self.costs)
 
     @property
     def owner(self) -> Integers:
-        """For each member the pattern that it stands under."""
+        """Return the pattern of each member."""
         return np.repeat(np.arange(self.patterns), np.diff(self.starts))
 
     @cached_property
     def units(self) -> list[list[int]]:
-        """The members of each pattern."""
-        listed = self.members.tolist()
-        return [listed[a:b] for a, b in pairwise(self.starts.tolist())]
+        """Return the members of each pattern."""
+        members = self.members.tolist()
+        return [members[a:b] for a, b in pairwise(self.starts.tolist())]
 
     def attached(self, solution: Solution) -> Iterator[tuple[int, int, int]]:
-        """(unit, copies, pattern) of a solution. Its patterns are candidates: what they star differs."""
-        number = {(kept, unit): pattern for pattern, kept in enumerate(self.kept) for unit in self.units[pattern]}
-        shown = [tuple(np.flatnonzero(~row).tolist()) for row in solution.starred]
-        return ((unit, count, number[shown[group], unit]) for unit, count, group in solution.pieces)
+        """Return (unit, copies, pattern) of a solution. Its patterns are candidates, because what they star differs."""
+        number = {
+            (columns, unit): pattern for pattern, columns in enumerate(self.columns) for unit in self.units[pattern]
+        }
+        kept_columns = [tuple(np.flatnonzero(~row).tolist()) for row in solution.starred]
+        return ((unit, count, number[kept_columns[group], unit]) for unit, count, group in solution.pieces)
 
 
-def candidates(problem: Problem, most_pairs: int, most_work: int) -> PatternCandidates | None:
-    """The patterns that the exact program chooses from; None when they explode.
+def find_candidates(problem: Problem, most_pairs: int, most_work: int) -> PatternCandidates | None:
+    """Return the patterns that the exact program chooses from, None if there are too many.
 
     Args:
-        problem: what is asked. most_pairs: of a pattern and a unit, at most. most_work: units looked at, at most.
+        problem: the problem.
+        most_pairs: the largest number of pairs of a pattern and a unit.
+        most_work: the largest number of units to look at.
     """
     members: list[Integers] = []
     costs: list[int] = []
-    columns: list[tuple[int, ...]] = []
+    kept_columns: list[tuple[int, ...]] = []
     pairs = work = 0
-    for kept, alive, groups in _walk(problem):
-        work += problem.units + A_CHOICE
-        made, cost = _closed(problem, kept, alive, groups)
-        members += made
-        costs += [cost] * len(made)
-        columns += [kept] * len(made)
-        pairs += sum(map(len, made))
+    for columns, alive, groups in _walk_column_choices(problem):
+        work += problem.units + CHOICE_COST
+        patterns, cost = _useful_patterns(problem, columns, alive, groups)
+        members += patterns
+        costs += [cost] * len(patterns)
+        kept_columns += [columns] * len(patterns)
+        pairs += sum(map(len, patterns))
         if pairs > most_pairs or work > most_work:
             return None
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64)
-    return PatternCandidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), columns)
+    starts = np.concatenate([[0], np.cumsum([len(units) for units in members])]).astype(np.int64)
+    return PatternCandidates(starts, np.concatenate(members), np.array(costs, dtype=np.int64), kept_columns)
 
 
-def _walk(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integers]]:
-    """Every choice of kept columns with a pattern that has enough rows: (columns, their units, pattern of each)."""
+def _walk_column_choices(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integers]]:
+    """Yield every choice of kept columns that has a pattern with enough rows, its units, and each one's pattern."""
     everything = np.ones(problem.units, dtype=np.bool_)
     layer: dict[tuple[int, ...], Booleans] = {(): everything}
     yield (), np.flatnonzero(everything), np.zeros(problem.units, dtype=np.int64)
-    if problem.whole:
-        every = tuple(range(problem.width))
-        units, groups = problem.grouped(every, everything, problem.sizes)
+    if problem.whole_rows:
+        all_columns = tuple(range(problem.width))
+        units, groups = problem.grouped(all_columns, everything, problem.sizes)
         if len(units):
-            yield every, units, groups
+            yield all_columns, units, groups
         return
     while layer:
         below: dict[tuple[int, ...], Booleans] = {}
-        for kept in layer:
-            for column in range(kept[-1] + 1 if kept else 0, problem.width):
-                chosen = (*kept, column)
-                # only units whose patterns have enough rows above, in every direction
-                above = [layer.get(chosen[:place] + chosen[place + 1 :]) for place in range(len(chosen))]
-                known = [one for one in above if one is not None]
-                if len(known) < len(above):
+        for columns in layer:
+            for column in range(columns[-1] + 1 if columns else 0, problem.width):
+                chosen = (*columns, column)
+                # Only units whose patterns with one column less have enough rows, for every such choice
+                coarser_choices = [
+                    layer.get(chosen[:position] + chosen[position + 1 :]) for position in range(len(chosen))
+                ]
+                coarser = [is_frequent for is_frequent in coarser_choices if is_frequent is not None]
+                if len(coarser) < len(coarser_choices):
                     continue
-                units, groups = problem.grouped(chosen, np.logical_and.reduce(known), problem.sizes)
+                units, groups = problem.grouped(chosen, np.logical_and.reduce(coarser), problem.sizes)
                 if len(units):
                     below[chosen] = np.zeros(problem.units, dtype=np.bool_)
                     below[chosen][units] = True
@@ -336,16 +357,18 @@ def _walk(problem: Problem) -> Iterator[tuple[tuple[int, ...], Integers, Integer
         layer = below
 
 
-def _closed(problem: Problem, kept: tuple[int, ...], units: Integers, groups: Integers) -> tuple[list[Integers], int]:
-    """The patterns that suppress nothing in vain, as lists of units, and what one costs a row."""
+def _useful_patterns(
+    problem: Problem, columns: tuple[int, ...], units: Integers, groups: Integers
+) -> tuple[list[Integers], int]:
+    """Return the patterns that suppress nothing needlessly, as lists of units, and the cost of a row under them."""
     order = np.argsort(groups, kind="stable")
     units, groups = units[order], groups[order]
     starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
-    starred = [column for column in range(problem.width) if column not in kept]
+    starred = [column for column in range(problem.width) if column not in columns]
     codes = problem.codes[units][:, starred]
     low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     constant = (low == high) & ((low > 0) | (not problem.missing_alone))
-    vain = constant.all(axis=1) & bool(starred) if problem.whole else constant.any(axis=1)
+    vain = constant.all(axis=1) & bool(starred) if problem.whole_rows else constant.any(axis=1)
     ends = [*starts.tolist(), len(units)]
-    made = [units[a:b] for (a, b), useless in zip(pairwise(ends), vain.tolist(), strict=True) if not useless]
-    return made, sum(problem.weights[column] for column in starred)
+    patterns = [units[a:b] for (a, b), useless in zip(pairwise(ends), vain.tolist(), strict=True) if not useless]
+    return patterns, sum(problem.weights[column] for column in starred)

@@ -1,4 +1,4 @@
-"""What is asked of a suppression: which requirements it can aim at, and how the answer is looked for."""
+"""The request for a suppression: the requirements that it can meet, and the search."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
 
-# The request for a suppression: the requirements that it can meet, and the search.
-
 _CELLS = "Search"
 
 
 class How(StrEnum):
-    """How to search: `AUTO` takes the exact program where it is small enough."""
+    """The way to search. `AUTO` solves the exact program if it is small enough."""
 
     AUTO = "auto"
     EXACT = "exact"
@@ -29,16 +27,21 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class SuppressRequest:
-    """A suppression.
+    """The request for a suppression.
 
     Args:
-        target: the table. roles: of its columns. requirements: of the release. inputs: of their models.
-        how: exact, fast, or by size. rows: suppress whole rows instead of single cells; None = cells.
-        weights: costs of a cell by column. time_budget: seconds for the solver, None = any.
+        target: the table.
+        roles: the roles of its columns.
+        requirements: the requirements of the release.
+        inputs: further inputs of models.
+        how: exact, fast, or by size.
+        rows: suppress whole rows instead of single cells; None = cells.
+        weights: the cost of a cell by column.
+        time_budget: seconds for the solver, None = no limit.
         seed: decides which copies of a row are separated; None = a secret number.
 
     Raises:
-        UsageError: a requirement, role or number that is not supported.
+        UsageError: a requirement, role or number is not supported.
     """
 
     target: Target
@@ -91,12 +94,17 @@ class SuppressRequest:
             raise UsageError(f"{spelled('seed')} must be a whole number from 0 to 2^63-1.")
 
     def _check_requirements(self) -> None:
-        aims = [one for one in self.requirements if one.severity == "error"]
+        """Check that suppression can meet the requirements.
+
+        Raises:
+            UsageError: there is none, or one of another kind.
+        """
+        aims = [requirement for requirement in self.requirements if requirement.severity == "error"]
         if not aims:
             raise UsageError(f"No requirement is given. Add one, for example {spelled('require', 'k=5')}.")
         from sqlaudit.models.registry import model_of  # `--help` needs no models
 
-        other = next((one for one in aims if not model_of(one.model).class_minimum), None)
+        other = next((requirement for requirement in aims if not model_of(requirement.model).class_minimum), None)
         if other is not None:
             raise UsageError(
                 f"{other.text!r} is not supported: suppression can meet k-anonymity and distinct l-diversity only. "
@@ -105,17 +113,18 @@ class SuppressRequest:
 
     @property
     def k(self) -> int:
-        """Rows that a group needs."""
+        """Return the number of rows that a group needs."""
         return self._largest("rows")
 
     @property
     def l(self) -> int:  # noqa: E743
-        """Sensitive values that a group needs."""
+        """Return the number of sensitive values that a group needs."""
         return self._largest("values")
 
-    def _largest(self, counted: str) -> int:
+    def _largest(self, minimum_of: str) -> int:
+        """Return the largest minimum of rows or of sensitive values that the requirements set, 1 without any."""
         from sqlaudit.models.registry import model_of
 
-        aims = ((model_of(one.model), one) for one in self.requirements if one.severity == "error")
-        limits = (int(one.parameters[model.main]) for model, one in aims if model.class_minimum == counted)
-        return max(limits, default=1)
+        aims = ((model_of(limit.model), limit) for limit in self.requirements if limit.severity == "error")
+        minima = (int(limit.parameters[model.main]) for model, limit in aims if model.class_minimum == minimum_of)
+        return max(minima, default=1)

@@ -14,8 +14,8 @@ import pytest
 from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.cli.agents import server
-from sqlaudit.cli.agents.tools import MOST_TABLES, Offered, database, files_of, not_too_many
-from sqlaudit.cli.programs import _offered
+from sqlaudit.cli.agents.tools import MOST_TABLES, OfferedTables, check_table_count, database, files_of
+from sqlaudit.cli.programs import offered_tables
 from tests.cli.runner import patients, run
 
 
@@ -45,7 +45,7 @@ def test_a_folder_offers_its_own_files(tmp_path: Path) -> None:
 
 def test_a_file_that_is_replaced_by_a_link_is_not_read(tmp_path: Path) -> None:
     data = folder_of(tmp_path)
-    offered = Offered(files_of([str(data)]))
+    offered = OfferedTables(files_of([str(data)]))
     assert offered.target("patients.csv").relation == str(data / "patients.csv")
     (data / "patients.csv").unlink()
     with pytest.raises(UsageError, match="is missing or was replaced by a link"):
@@ -66,7 +66,7 @@ def test_a_file_that_is_replaced_by_a_link_is_not_read(tmp_path: Path) -> None:
 def test_a_database_that_is_replaced_by_a_link_is_not_opened(tmp_path: Path) -> None:
     file = tmp_path / "clinic.duckdb"
     duckdb.connect(str(file)).close()
-    offered = Offered({"people": "people"}, database(str(file)))
+    offered = OfferedTables({"people": "people"}, database(str(file)))
     assert offered.target("people").relation == "people"
     file.rename(tmp_path / "other.duckdb")
     file.symlink_to(tmp_path / "other.duckdb")
@@ -94,7 +94,7 @@ def test_a_database_that_is_replaced_by_a_link_is_not_opened(tmp_path: Path) -> 
     ],
 )
 def test_no_other_name_leads_anywhere(name: str, tmp_path: Path) -> None:
-    offered = Offered(files_of([str(folder_of(tmp_path))]))
+    offered = OfferedTables(files_of([str(folder_of(tmp_path))]))
     with pytest.raises(UsageError, match=r"^There is no table .* here. The server offers a fixed list"):
         offered.target(name)
 
@@ -106,18 +106,18 @@ def test_two_files_of_one_name_and_too_many_tables_are_refused(tmp_path: Path) -
     with pytest.raises(UsageError, match=r"^Two files are called 'patients.csv'"):
         files_of([str(tmp_path / "a"), str(tmp_path / "b")])
     with pytest.raises(UsageError, match="at most 200 can be offered to agents"):
-        not_too_many({str(i): "" for i in range(MOST_TABLES + 1)})
+        check_table_count({str(i): "" for i in range(MOST_TABLES + 1)})
 
 
 def test_a_database_offers_all_tables_or_those_that_are_named(tmp_path: Path) -> None:
     file = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(file)) as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS a; CREATE TABLE visits AS SELECT 1 AS b")
-    every = _offered((), str(file), (), ReadOptions(), Limits())
+    every = offered_tables((), str(file), (), ReadOptions(), Limits())
     assert (every.db, list(every.tables)) == (str(file), ["people", "visits"])
-    assert list(_offered((), str(file), ("visits",), ReadOptions(), Limits()).tables) == ["visits"]
+    assert list(offered_tables((), str(file), ("visits",), ReadOptions(), Limits()).tables) == ["visits"]
     with pytest.raises(UsageError, match="visit"):
-        _offered((), str(file), ("visit",), ReadOptions(), Limits())
+        offered_tables((), str(file), ("visit",), ReadOptions(), Limits())
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,13 @@ def test_the_command_says_what_is_missing(arguments: tuple[str, ...], sentence: 
 def test_without_the_extra_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     with pytest.raises(MissingDriver, match=r"pip install 'sqlaudit\[mcp\]'\.$"):
-        server.made_server(server.Desk(Offered(files_of([str(patients(tmp_path))]))))
+        server.make_server(server.Desk(OfferedTables(files_of([str(patients(tmp_path))]))))
 
 
 def desk_of(file: Path, **limits: Any) -> server.Desk:
-    return server.Desk(Offered(files_of([str(file)]), limits=Limits(**{"timeout": 60.0, "memory": "1GB", **limits})))
+    return server.Desk(
+        OfferedTables(files_of([str(file)]), limits=Limits(**{"timeout": 60.0, "memory": "1GB", **limits}))
+    )
 
 
 def test_calls_are_processes_of_their_own(tmp_path: Path) -> None:

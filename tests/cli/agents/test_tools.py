@@ -20,7 +20,7 @@ from sqlaudit.base.parameter_names import speaking, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import Limits, ReadOptions
 from sqlaudit.cli.agents.tools import TOOLS, in_a_call
-from sqlaudit.cli.agents.worker import _found
+from sqlaudit.cli.agents.worker import _call_tool
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import write_csv
 from tests.strategies import run
@@ -47,7 +47,7 @@ def asked(tool: str, arguments: Mapping[str, Any], relation: str, db: str | None
         "limits": asdict(Limits()),
     }
     del job["arguments"]["table"]
-    result: dict[str, Any] = _found(job, Limits()).to_dict()
+    result: dict[str, Any] = _call_tool(job, Limits()).to_dict()
     return result
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.relation import ColumnInfo, Kind, Statement
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.console.commands.roles import coarser
+from sqlaudit.cli.console.commands.roles import generalize_column
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
 
@@ -28,7 +28,7 @@ def groups_on(engine: Engine, kind: str, values: list[Any], how: str) -> list[li
     rows = [{"place": place, "value": value} for place, value in enumerate(values)]
     relation = engine.open(Target(query=values_query(rows, {"place": "int", "value": kind})))
     column = next(column for column in relation.columns if column.name == "value")
-    expression = coarser(column, how, relation, engine.dialect)
+    expression = generalize_column(column, how, relation, engine.dialect)
     query = f"SELECT place, {expression} AS label FROM {relation.sql} AS given"
     found: dict[Any, list[Any]] = {}
     for place, label in engine.run(Statement("groups", query)):
@@ -97,7 +97,7 @@ def test_parts_of_dates(engine: Engine, values: list[datetime.date | None], part
 def test_the_same_classes_as_a_hierarchy_of_the_same_width() -> None:
     pd = pytest.importorskip("pandas")
     people = pd.DataFrame({"age": [0, 9, 10, 19, 20, 34, 35, 39, 40, 59, 60], "sex": list("fmfmfmfmfmf")})
-    expression = coarser(ColumnInfo("age", "BIGINT", Kind.INTEGER), "20", None, "duckdb")  # type: ignore[arg-type]
+    expression = generalize_column(ColumnInfo("age", "BIGINT", Kind.INTEGER), "20", None, "duckdb")  # type: ignore[arg-type]
     found = sqlaudit.audit(people, qi=[expression], require={"k": 2})
     search = sqlaudit.lattice(
         people,

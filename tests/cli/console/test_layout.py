@@ -16,7 +16,7 @@ from prompt_toolkit.utils import get_cwidth
 from sqlaudit.base.parameter_names import speaking, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind
 from sqlaudit.cli.console.screen import Screen, Terminal, as_csv, as_json, as_table
-from sqlaudit.cli.console.session import in_the_console, sentence
+from sqlaudit.cli.console.session import as_sentence, in_the_console
 from sqlaudit.cli.console.workspace import Rows
 from sqlaudit.cli.group import on_the_command_line
 
@@ -138,5 +138,5 @@ def test_fields_are_commands_of_the_console_where_it_has_one() -> None:
         said = [spelled("sensitive"), spelled("qi", "age", "sex"), spelled("show_values", True), spelled("max_size")]
         assert said == ["\\sensitive", "\\qi age sex", "\\values on", "--max-size"]
         assert f"{spelled('show_values', True)} lists the groups." == ("\\values on lists the groups.")
-    assert sentence("the statement may only read.") == "The statement may only read."
-    assert sentence("sex is the only quasi-identifier.") == "sex is the only quasi-identifier."
+    assert as_sentence("the statement may only read.") == "The statement may only read."
+    assert as_sentence("sex is the only quasi-identifier.") == "sex is the only quasi-identifier."

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.console.statements import StatementError, arguments, is_complete, parse_audit, split
+from sqlaudit.cli.console.statements import StatementError, is_complete, parse_arguments, parse_audit, split
 
 DIALECTS = pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 STATEMENTS = (
@@ -139,7 +139,7 @@ def test_the_mark_stands_below_the_place_whatever_is_before_it() -> None:
 @DIALECTS
 def test_columns_that_follow_a_command(dialect: str) -> None:
     def read(text: str) -> tuple[str, ...]:
-        return arguments(text, dialect, "\\qi")
+        return parse_arguments(text, dialect, "\\qi")
 
     assert read('age  year(birth) "zip code"') == ("age", "year(birth)", "zip code")
     assert read("age / 10, sex") == ("age / 10", "sex")

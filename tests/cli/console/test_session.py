@@ -196,11 +196,11 @@ def test_what_if_shows_before_and_after_side_by_side(opened: Console) -> None:
     dropped = opened.words("\\drop zip")
     assert dropped.startswith("still FAIL: without zip Quasi-identifiers now: age and sex.")
     assert "groups 8 8" in dropped
-    coarser = opened.words("\\generalize age 10")
-    assert coarser.startswith("now PASS: age as floor(age / 10.0) * 10")
-    assert "groups 8 4" in coarser
-    assert "k-anonymity 1 2 ≥ 2 passes" in coarser
-    assert "unique 8 (100%) 0 (0%)" in coarser
+    generalize_column = opened.words("\\generalize age 10")
+    assert generalize_column.startswith("now PASS: age as floor(age / 10.0) * 10")
+    assert "groups 8 4" in generalize_column
+    assert "k-anonymity 1 2 ≥ 2 passes" in generalize_column
+    assert "unique 8 (100%) 0 (0%)" in generalize_column
     again = opened.words("\\generalize age 100")
     assert "groups 4 2" in again
     assert "smallest group 2 4" in again
@@ -432,12 +432,9 @@ def test_requirements_on_persons_are_judged(opened: Console, table: str) -> None
 
 
 def test_show_tables_and_describe_are_understood() -> None:
-    from sqlaudit.cli.console.session import _described
+    from sqlaudit.cli.console.session import _describe_argument
 
-    assert [_described(text) for text in ("SHOW TABLES;", "show all tables", "DESCRIBE people", "desc 'a b.csv'")] == [
-        "",
-        "",
-        "people",
-        "'a b.csv'",
-    ]
-    assert [_described(text) for text in ("DESCRIBE SELECT 1", "SHOW ALL", "SELECT 1")] == [None, None, None]
+    assert [
+        _describe_argument(text) for text in ("SHOW TABLES;", "show all tables", "DESCRIBE people", "desc 'a b.csv'")
+    ] == ["", "", "people", "'a b.csv'"]
+    assert [_describe_argument(text) for text in ("DESCRIBE SELECT 1", "SHOW ALL", "SELECT 1")] == [None, None, None]

@@ -1,4 +1,4 @@
-"""`\\audit`, `\\classes`, `\\disclosure`, `\\columns`, `\\lattice`, `\\compare`, `\\attack`: questions."""
+"""`\\audit`, `\\classes`, `\\disclosure`, `\\columns`, `\\lattice`, `\\compare`, `\\attack`: audits of a relation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy
-from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.screen import Report
 from sqlaudit.cli.console.session import Command, Session
-from sqlaudit.cli.console.statements import arguments
+from sqlaudit.cli.console.statements import parse_arguments
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.models.registry import model_of
@@ -26,25 +26,25 @@ _LATTICE = re.compile(r"(?P<file>.*?)(?:\s*\bsuppress\s+(?P<share>\S+))?", re.IG
 _RELEASE = re.compile(
     r"(?P<release>'[^']*'|\S+)(?:\s+hierarchies\s+(?P<file>'[^']*'|\S+))?(?:\s+key\s+(?P<key>.+))?", re.IGNORECASE
 )
-_OF_CLASSES = (FAILING_GROUPS, "Risk from someone who knows the quasi-identifiers", GROUP_SIZES)
+_CLASS_SECTIONS = (FAILING_GROUPS, "Risk from someone who knows the quasi-identifiers", GROUP_SIZES)
 MOST_CLASSES = 100
 K = 5
 
 
 def run_audit(session: Session, rest: str) -> AuditResult:
-    """Audit, with the roles and requirements that were set."""
+    """Audit with the current roles and requirements."""
     if rest:
         raise UsageError("\\audit takes no arguments. Set roles and requirements with \\qi, \\sensitive and \\require.")
     return session.show(session.audit(afresh=True))
 
 
-def classes(session: Session, rest: str) -> None:
-    """How large the classes are; with a limit those below it."""
-    found = _BELOW.fullmatch(rest)
-    if rest and (found is None or int(found[1]) < 1):
+def show_classes(session: Session, rest: str) -> None:
+    """Show the sizes of the classes, with a limit also the classes below it."""
+    match = _BELOW.fullmatch(rest)
+    if rest and (match is None or int(match[1]) < 1):
         raise UsageError("\\classes takes no argument, or a limit: \\classes below 5.")
     roles = session.require_roles()
-    below = int(found[1]) if found else None
+    below = int(match[1]) if match else None
     result = sqlaudit.audit(
         session.target(),
         qi=roles.quasi_identifiers,
@@ -58,48 +58,51 @@ def classes(session: Session, rest: str) -> None:
         worst_classes=0,
         show_values=session.show_values,
     )
-    session.screen.report(Reported(lambda: _classes_document(result, below), result.to_dict))
+    session.screen.report(Report(lambda: _classes_document(result, below), result.to_dict))
 
 
 def _classes_document(result: AuditResult, below: int | None) -> Document:
-    full = document_of(result)
-    whole = plural(result.classes.count, "group")
+    """Return the sections of an audit that are about class sizes, under a headline of their own."""
+    audit = document_of(result)
+    all_groups = plural(result.classes.count, "group")
     small, rows = result.classes.below(below or 1)
-    said = f"{result.target}: {plural(result.rows, 'row')} in {whole}"
+    headline = f"{result.target}: {plural(result.rows, 'row')} in {all_groups}"
     if below is not None:
-        said = f"{result.target}: {small:,} of {whole} have fewer than {below} rows ({plural(rows, 'row')} in total)"
-    return Document(said, (), tuple(part for part in full.sections if part.title in _OF_CLASSES))
+        headline = (
+            f"{result.target}: {small:,} of {all_groups} have fewer than {below} rows ({plural(rows, 'row')} in total)"
+        )
+    return Document(headline, (), tuple(part for part in audit.sections if part.title in _CLASS_SECTIONS))
 
 
-def disclosure(session: Session, rest: str) -> None:
-    """The worst that an attacker with some pieces of knowledge can learn."""
+def measure_disclosure(session: Session, rest: str) -> None:
+    """Show the most that an attacker with some pieces of knowledge can learn."""
     from sqlaudit.audits.disclosure.request import DisclosureRequest, Pieces
     from sqlaudit.audits.disclosure.run import find_disclosure
 
-    found = _RANGE.fullmatch(rest or "0..8")
-    if found is None:
+    match = _RANGE.fullmatch(rest or "0..8")
+    if match is None:
         raise UsageError("\\disclosure takes a number of pieces of knowledge: \\disclosure 0..8, or 8.")
     session.require_roles()
-    pieces = Pieces(int(found[1] or 0), int(found[2]))
+    pieces = Pieces(int(match[1] or 0), int(match[2]))
     session.pieces = pieces.last
     request = DisclosureRequest(session.target(), session.state.roles, pieces, show_values=session.show_values)
     session.show(find_disclosure(session.engine, request))
 
 
-def column_sets(session: Session, rest: str) -> ColumnSets:
-    """The sets of columns that re-identify."""
+def find_column_sets(session: Session, rest: str) -> ColumnSets:
+    """Show the sets of columns that identify people."""
     if rest and not (rest.isascii() and rest.isdecimal() and int(rest) > 0):
         raise UsageError("\\columns takes the largest number of columns that an attacker knows: \\columns 3.")
     roles = session.state.roles
     relation = session.relation()
-    secret = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
-    left_out = [column.name for column in relation.columns if column.name.casefold() in secret]
+    excluded_names = {name.casefold() for name in (*roles.sensitive, *roles.identifiers)}
+    excluded = [column.name for column in relation.columns if column.name.casefold() in excluded_names]
     return session.show(
         sqlaudit.columns(
             session.target(),
-            exclude=left_out,
+            exclude=excluded,
             entity=roles.entity,
-            k=_k(session),
+            k=_required_k(session),
             nulls=roles.nulls,
             values=roles.values if roles.entity else None,
             max_size=int(rest) if rest else 3,
@@ -108,16 +111,16 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
     )
 
 
-def _k(session: Session) -> int:
-    """The k that is required, else the usual one."""
-    of_rows = (one for one in session.state.requirements if model_of(one.model).class_minimum == "rows")
-    return next((k for one in of_rows if isinstance(k := one.parameters.get("k"), int)), K)
+def _required_k(session: Session) -> int:
+    """Return the required k, or `K`."""
+    on_rows = (limit for limit in session.state.requirements if model_of(limit.model).class_minimum == "rows")
+    return next((k for limit in on_rows if isinstance(k := limit.parameters.get("k"), int)), K)
 
 
 def search_lattice(session: Session, rest: str) -> LatticeResult:
-    """How little the relation must be coarsened to be safe."""
-    found = _LATTICE.fullmatch(rest)
-    file, share = (found["file"], found["share"]) if found else (rest, None)
+    """Search for the least generalization that is safe."""
+    match = _LATTICE.fullmatch(rest)
+    file, share = (match["file"], match["share"]) if match else (rest, None)
     roles = session.require_roles()
     if not session.state.requirements:
         raise UsageError("No requirement is set. Set one with \\require, for example \\require k=5.")
@@ -126,7 +129,7 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
             session.target(),
             roles=roles,
             require=session.state.requirements,
-            hierarchies=_file(file),
+            hierarchies=_file_name(file),
             suppress=share or 0,
             inputs=session.inputs,
             db=session.engine,
@@ -135,9 +138,9 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
 
 
 def compare_release(session: Session, rest: str) -> CompareResult:
-    """What a release of the relation has lost, and whether it is one."""
-    found = _RELEASE.fullmatch(rest)
-    if found is None:
+    """Compare a release with the relation: is it derived from it, what was lost?"""
+    match = _RELEASE.fullmatch(rest)
+    if match is None:
         raise UsageError("No release is given. Name it: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
     roles = session.require_roles()
     if session.state.requirements and (roles.entity or roles.joint or roles.nulls is not NullPolicy.EQUAL):
@@ -145,9 +148,9 @@ def compare_release(session: Session, rest: str) -> CompareResult:
             "\\compare with requirements does not support an entity, joint or nulls. Remove the requirements with "
             "\\require none, or audit the release: \\use it, then \\audit."
         )
-    key = arguments(found["key"] or "", session.workspace.dialect, "\\compare")
+    key = parse_arguments(match["key"] or "", session.workspace.dialect, "\\compare")
     original = session.target()
-    release = session.workspace.target(found["release"])
+    release = session.workspace.target(match["release"])
     return session.show(
         sqlaudit.compare(
             original,
@@ -155,7 +158,7 @@ def compare_release(session: Session, rest: str) -> CompareResult:
             qi=roles.quasi_identifiers,
             sensitive=roles.sensitive,
             key=key,
-            hierarchies=_file(found["file"] or ""),
+            hierarchies=_file_name(match["file"] or ""),
             require=session.state.requirements,
             inputs=session.inputs,
             values=roles.values,
@@ -166,7 +169,7 @@ def compare_release(session: Session, rest: str) -> CompareResult:
 
 
 def try_attacks(session: Session, rest: str) -> AttackResult:
-    """What an attacker can still do with the relation, as a release."""
+    """Try attacks on the relation, as a release."""
     roles = session.require_roles()
     target = session.target()
     identified = session.workspace.target(rest) if rest else None
@@ -179,7 +182,7 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
             entity=roles.entity,
             joint=roles.joint,
             nulls=roles.nulls,
-            k=_k(session),
+            k=_required_k(session),
             values=roles.values,
             show_values=session.show_values,
             db=session.engine,
@@ -187,15 +190,17 @@ def try_attacks(session: Session, rest: str) -> AttackResult:
     )
 
 
-def _file(text: str) -> str | None:
+def _file_name(text: str) -> str | None:
     return text.strip().strip("'") or None
 
 
 COMMANDS = (
     Command("audit", "", "measure how easily people can be re-identified", run_audit),
-    Command("classes", "[below N]", "show the sizes of the classes, and those below a size", classes, "below"),
-    Command("disclosure", "[0..K]", "measure what K pieces of knowledge disclose in the worst case", disclosure),
-    Command("columns", "[N]", "find sets of at most N columns that identify people", column_sets),
+    Command("classes", "[below N]", "show the sizes of the classes, and those below a size", show_classes, "below"),
+    Command(
+        "disclosure", "[0..K]", "measure what K pieces of knowledge disclose in the worst case", measure_disclosure
+    ),
+    Command("columns", "[N]", "find sets of at most N columns that identify people", find_column_sets),
     Command(
         "lattice", "[FILE] [suppress SHARE]", "find the least generalization that is safe", search_lattice, "files"
     ),

@@ -1,4 +1,4 @@
-"""Commands about the data, about the console itself, and about classes that were others."""
+"""Commands about the data, about the console itself, and about replaced classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.console.screen import Reported
+from sqlaudit.cli.console.screen import Report
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import tokens_of
 from sqlaudit.models.disclosure.exact import DisclosurePoint
@@ -21,13 +21,13 @@ from sqlaudit.reports.glossary import PAGE
 if TYPE_CHECKING:
     from sqlaudit.models.disclosure.index import DisclosureIndex
 
-# `\d`, `\use`, `\profile`, `\refresh`: what there is, and what the other commands act on.
+# `\d`, `\use`, `\profile`, `\refresh`: list tables, and select the relation that other commands act on.
 
 
 def describe(session: Session, rest: str) -> None:
-    """The tables and files; with a name its columns."""
+    """List tables and files; with a name, its columns."""
     if rest:
-        _columns(session, rest)
+        _show_columns(session, rest)
         return
     tables = session.workspace.tables()
     lead = Paragraph(
@@ -35,23 +35,23 @@ def describe(session: Session, rest: str) -> None:
         if session.workspace.engine.reads_files
         else "Names of other schemas also work."
     )
-    found = Table((Column("name"),), tuple((name,) for name in tables))
-    shown = Document(plural(len(tables), "table or file", "tables and files"), (found,) if tables else (lead,))
-    session.screen.report(Reported(lambda: shown, lambda: {"tables": tables}))
+    names = Table((Column("name"),), tuple((name,) for name in tables))
+    document = Document(plural(len(tables), "table or file", "tables and files"), (names,) if tables else (lead,))
+    session.screen.report(Report(lambda: document, lambda: {"tables": tables}))
 
 
-def _columns(session: Session, name: str) -> None:
+def _show_columns(session: Session, name: str) -> None:
     relation = session.workspace.describe(session.workspace.target(name))
     rows = tuple((column.name, column.type) for column in relation.columns)
-    shown = Document(
+    document = Document(
         f"{relation.label}: {plural(len(rows), 'column')}", (Table((Column("column"), Column("type")), rows),)
     )
-    data = {"table": relation.label, "columns": [{"name": name, "type": kind} for name, kind in rows]}
-    session.screen.report(Reported(lambda: shown, lambda: data))
+    record = {"table": relation.label, "columns": [{"name": name, "type": column_type} for name, column_type in rows]}
+    session.screen.report(Report(lambda: document, lambda: record))
 
 
 def use(session: Session, rest: str) -> None:
-    """What the commands act on: a table or file, the rows of a SELECT, or without a name the last SELECT."""
+    """Select the relation that commands act on: a table or file, a SELECT, or without a name the last SELECT."""
     if is_select(rest, session.workspace.dialect):
         target = session.workspace.query(rest)
     elif rest:
@@ -66,26 +66,27 @@ def use(session: Session, rest: str) -> None:
 
 
 def is_select(text: str, dialect: str) -> bool:
-    """Whether a text is meant as a query, and not as a name."""
+    """Return True if a text is a query, not a name."""
     words = [token.text.upper() for token in tokens_of(text, dialect) or ()]
     return words[:1] in (["SELECT"], ["WITH"], ["("]) or (words[:1] == ["FROM"] and len(words) > 1)
 
 
-def look(session: Session, rest: str) -> None:
-    """Look at the columns and propose roles."""
-    _no_more(rest, "\\profile")
+def propose_roles(session: Session, rest: str) -> None:
+    """Describe the columns and propose roles."""
+    _refuse_arguments(rest, "\\profile")
     session.show(sqlaudit.profile(session.target(), db=session.engine, show_values=session.show_values))
 
 
 def refresh(session: Session, rest: str) -> None:
-    """Connect again, to see the data as they are now."""
-    _no_more(rest, "\\refresh")
+    """Connect again, to see the current data."""
+    _refuse_arguments(rest, "\\refresh")
     session.workspace.refresh()
     session.supposed = None
     session.screen.note("reconnected: tables show their current data.")
 
 
-def _no_more(rest: str, command: str) -> None:
+def _refuse_arguments(rest: str, command: str) -> None:
+    """Raise UsageError if anything follows a command that takes no arguments."""
     if rest:
         raise UsageError(f"{command} takes no further arguments.")
 
@@ -93,7 +94,7 @@ def _no_more(rest: str, command: str) -> None:
 DATA = (
     Command("d", "[NAME]", "list tables and files; with a name, its columns", describe, "tables"),
     Command("use", "[NAME|SELECT]", "select a table, file or SELECT; without a name, the last SELECT", use, "tables"),
-    Command("profile", "", "describe the columns and propose roles", look),
+    Command("profile", "", "describe the columns and propose roles", propose_roles),
     Command("refresh", "", "reconnect to see the current data", refresh),
 )
 
@@ -101,49 +102,52 @@ DATA = (
 # `\values`, `\limit`, `\timing`, `\?`, `\q`: the console itself.
 
 
-def values(session: Session, rest: str) -> None:
-    """Whether values of classes may be shown, which may name persons."""
+def switch_values(session: Session, rest: str) -> None:
+    """Set whether values of classes are shown, which may identify people."""
     session.show_values = _switch(rest, session.show_values, "\\values")
     session.screen.note(f"values of classes are {'shown' if session.show_values else 'hidden'}.")
 
 
-def timing(session: Session, rest: str) -> None:
-    """Whether each step says how long it took."""
+def switch_timing(session: Session, rest: str) -> None:
+    """Set whether the time of each step is printed."""
     session.timing = _switch(rest, session.timing, "\\timing")
     session.screen.note(f"timing is {'on' if session.timing else 'off'}.")
 
 
-def limit(session: Session, rest: str) -> None:
-    """How many rows of a SELECT are shown."""
+def set_row_limit(session: Session, rest: str) -> None:
+    """Set how many rows of a SELECT are shown."""
     if rest.casefold() == "all":
         session.screen.limit = None
     elif rest.isascii() and rest.isdecimal() and int(rest) > 0:
         session.screen.limit = int(rest)
     elif rest:
         raise UsageError("\\limit takes a number of rows, or all.")
-    shown = "all rows" if session.screen.limit is None else f"the first {plural(session.screen.limit, 'row')}"
-    session.screen.note(f"a SELECT shows {shown}.")
+    row_count = "all rows" if session.screen.limit is None else f"the first {plural(session.screen.limit, 'row')}"
+    session.screen.note(f"a SELECT shows {row_count}.")
 
 
 def show_help(session: Session, _rest: str) -> None:
-    """All commands."""
-    lead = Paragraph(
+    """List all commands."""
+    introduction = Paragraph(
         "SELECT … ; shows rows.  AUDIT relation BY (columns) SENSITIVE columns REQUIRE k >= 5 ; audits.  AGGREGATES "
         "relation BY (columns) COUNT column REQUIRE threshold >= 5 ; checks the cells of a published table.  No "
         "statement can change data."
     )
-    words = Paragraph(f"`{PAGE}` explains the terms of reports.")
+    glossary = Paragraph(f"`{PAGE}` explains the terms of reports.")
     heads = (Column("Command"), Column("Effect"))
-    parts = tuple(
-        Section(title, (Table(heads, tuple((f"\\{one.name} {one.arguments}".strip(), one.help) for one in group)),))
-        for title, group in session.groups.items()
-    )
-    data = {
+    sections = []
+    for title, group in session.groups.items():
+        rows = tuple((f"\\{command.name} {command.arguments}".strip(), command.help) for command in group)
+        sections.append(Section(title, (Table(heads, rows),)))
+    commands = {
         "commands": [
-            {"name": one.name, "arguments": one.arguments, "help": one.help} for one in session.commands.values()
+            {"name": command.name, "arguments": command.arguments, "help": command.help}
+            for command in session.commands.values()
         ]
     }
-    session.screen.report(Reported(lambda: Document("Console", (lead, words), parts), lambda: data))
+    session.screen.report(
+        Report(lambda: Document("Console", (introduction, glossary), tuple(sections)), lambda: commands)
+    )
 
 
 def leave(session: Session, _rest: str) -> None:
@@ -151,30 +155,30 @@ def leave(session: Session, _rest: str) -> None:
     session.left = True
 
 
-def _switch(rest: str, now: bool, command: str) -> bool:
-    """On or off; without a word the other one."""
+def _switch(rest: str, is_on: bool, command: str) -> bool:
+    """Return the new state of a switch: on or off, without a word the opposite."""
     if rest.casefold() not in ("", "on", "off"):
         raise UsageError(f"{command} takes on or off.")
-    return not now if not rest else rest.casefold() == "on"
+    return not is_on if not rest else rest.casefold() == "on"
 
 
 SESSION = (
-    Command("values", "[on|off]", "show values of classes, which may identify people", values, "switch"),
-    Command("limit", "[N|all]", "set how many rows of a SELECT are shown", limit),
-    Command("timing", "[on|off]", "print how long each step took", timing, "switch"),
+    Command("values", "[on|off]", "show values of classes, which may identify people", switch_values, "switch"),
+    Command("limit", "[N|all]", "set how many rows of a SELECT are shown", set_row_limit),
+    Command("timing", "[on|off]", "print how long each step took", switch_timing, "switch"),
     Command("?", "", "print this list", show_help),
     Command("q", "", "exit, also with Ctrl-D", leave),
 )
 
 
-# `\replace`, `\grow`: what worst-case disclosure would be if classes of the relation were others, or rows came.
+# `\replace`, `\grow`: worst-case disclosure with other classes, or with further rows.
 #
-# Nothing is read again for it: the classes that matter are kept in an index, which takes out what is gone and puts in
-# what has come (Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3).
+# The data are not read again: an index holds the classes that matter, from which classes are removed and to which
+# classes are added (Martin et al., Worst-Case Background Knowledge, ICDE 2007, end of 3.3.3).
 
 Counts = tuple[tuple[int, ...], ...]
-_LONGEST = 13
-"""Longer fractions are not told beside their decimals."""
+_LONGEST_FRACTION = 13
+"""Longer fractions, in characters, are shown as decimals only."""
 
 
 @dataclass(frozen=True)
@@ -188,12 +192,14 @@ class ChangedClasses(Documented):
 
 
 @dataclass
-class Supposed:
-    """The classes of a relation as they are supposed to be by now.
+class SupposedClasses:
+    """The classes of a relation after `\\replace` and `\\grow`.
 
     Args:
-        of: what they were read for: relation, roles and pieces of knowledge. sensitive: the attribute.
-        index: the classes. tables: the relation, and those whose rows have come.
+        of: relation, roles and pieces of knowledge for which they were read.
+        sensitive: the attribute.
+        index: the classes.
+        tables: the relation, and the tables whose rows were added.
     """
 
     of: object
@@ -202,10 +208,10 @@ class Supposed:
     tables: list[Target]
 
     def changed(self, change: str, gone: Counts, come: Counts) -> ChangedClasses:
-        """The curve before and after some classes are gone and others have come.
+        """Remove and add classes, and return the curve before and after.
 
         Raises:
-            UsageError: a class is to go that is not there; then nothing has changed.
+            UsageError: a class to remove does not exist, or none is left. Then nothing has changed.
         """
         before = self.index.curve.points
         try:
@@ -223,8 +229,8 @@ class Supposed:
         return ChangedClasses(change, self.sensitive, before, after)
 
 
-def _supposed(session: Session) -> Supposed:
-    """The classes as they are supposed by now; those of the relation after anything else of it was changed.
+def _supposed_classes(session: Session) -> SupposedClasses:
+    """Return the changed classes, or those of the relation if roles or relation have changed since.
 
     Raises:
         UsageError: no roles, or not one sensitive attribute.
@@ -236,25 +242,25 @@ def _supposed(session: Session) -> Supposed:
     roles, target = session.require_roles(), session.target()
     if len(roles.sensitive) != 1:
         raise UsageError("Exactly one sensitive column is needed. Name it: \\sensitive disease.")
-    of = (target, roles, session.pieces)
+    read_for = (target, roles, session.pieces)
     supposed = session.supposed
-    if not isinstance(supposed, Supposed) or supposed.of != of:
+    if not isinstance(supposed, SupposedClasses) or supposed.of != read_for:
         request = DisclosureRequest(target, roles, Pieces(0, session.pieces), weakest=0)
-        found = find_disclosure(session.engine, request).attributes[0].disclosure
-        supposed = session.supposed = Supposed(of, found.sensitive, found.index(), [target])
+        curve = find_disclosure(session.engine, request).attributes[0].disclosure
+        supposed = session.supposed = SupposedClasses(read_for, curve.sensitive, curve.index(), [target])
     return supposed
 
 
 def changed_classes_document(changed: ChangedClasses) -> Document:
-    """The curve before and after, side by side."""
+    """Show the curve before and after a change."""
     heads = (Column("k", True), Column("before", True), Column("after", True), Column("exactly"))
     rows: list[tuple[Words, ...]] = []
-    for one, two in zip(changed.before, changed.after, strict=True):
-        after: Words = figure(two.maximum)
-        if one.maximum != two.maximum:
-            after = Toned(figure(two.maximum), "bad" if two.maximum > one.maximum else "good")
-        exactly = str(two.maximum) if len(str(two.maximum)) <= _LONGEST else ""
-        rows.append((str(one.k), figure(one.maximum), after, exactly))
+    for before, after in zip(changed.before, changed.after, strict=True):
+        after_words: Words = figure(after.maximum)
+        if before.maximum != after.maximum:
+            after_words = Toned(figure(after.maximum), "bad" if after.maximum > before.maximum else "good")
+        fraction = str(after.maximum) if len(str(after.maximum)) <= _LONGEST_FRACTION else ""
+        rows.append((str(before.k), figure(before.maximum), after_words, fraction))
     return Document(
         Toned(f"What if: {changed.change}"),
         (Paragraph("\\replace without arguments goes back to the classes of the relation."),),
@@ -262,60 +268,60 @@ def changed_classes_document(changed: ChangedClasses) -> Document:
     )
 
 
-def _counts(text: str, command: str) -> Counts:
-    """Classes as they are typed: `2 2 1, 2 1 1 1`.
+def _read_counts(text: str, command: str) -> Counts:
+    """Return classes as they are typed: `2 2 1, 2 1 1 1`.
 
     Raises:
-        UsageError: something else than whole numbers from 1.
+        UsageError: a count is no whole number from 1.
     """
-    found = []
-    for written in filter(None, (part.strip() for part in text.split(","))):
-        words: Sequence[str] = written.split()
+    counts = []
+    for class_text in filter(None, (part.strip() for part in text.split(","))):
+        words: Sequence[str] = class_text.split()
         if not all(word.isascii() and word.isdecimal() and len(word) < 13 and int(word) for word in words):
             raise UsageError(
                 f"{command} takes classes by the counts of their values: {command} 2 2 1, 2 1 1 with 4 3 2."
             )
-        found.append(tuple(map(int, words)))
-    return tuple(found)
+        counts.append(tuple(map(int, words)))
+    return tuple(counts)
 
 
-_WITH = re.compile(r"(?P<gone>.*?)\s*(?:\bwith\b(?P<come>.*))?", re.IGNORECASE | re.DOTALL)
+_REPLACEMENT = re.compile(r"(?P<gone>.*?)\s*(?:\bwith\b(?P<come>.*))?", re.IGNORECASE | re.DOTALL)
 
 
 def replace_classes(session: Session, rest: str) -> None:
-    """Classes gone, and others there instead."""
+    """Show the disclosure if some classes were removed and others added."""
     if not rest.strip():
         session.supposed = None
         session.screen.note("reset to the classes of the relation.")
         return
-    found = _WITH.fullmatch(rest.strip())
-    assert found is not None
-    gone, come = (_counts(found[side] or "", "\\replace") for side in ("gone", "come"))
+    match = _REPLACEMENT.fullmatch(rest.strip())
+    assert match is not None
+    gone, come = (_read_counts(match[side] or "", "\\replace") for side in ("gone", "come"))
     if not gone and not come:
         raise UsageError("Name the classes to remove and to add: \\replace 2 2 1, 2 1 1 with 4 3 2.")
-    said = [f"without {plural(len(gone), 'class', 'classes')}"] if gone else []
+    changes = [f"without {plural(len(gone), 'class', 'classes')}"] if gone else []
     if come:
-        said.append(f"with {plural(len(come), 'class', 'classes')} {'instead' if gone else 'more'}")
-    _show(session, _supposed(session).changed(", ".join(said), gone, come))
+        changes.append(f"with {plural(len(come), 'class', 'classes')} {'instead' if gone else 'more'}")
+    _show_change(session, _supposed_classes(session).changed(", ".join(changes), gone, come))
 
 
 def grow(session: Session, rest: str) -> None:
-    """The rows of another table come to the relation."""
+    """Show the disclosure if the rows of another table were added to the relation."""
     from sqlaudit.audits.disclosure.what_if import grown_classes
 
     if not rest.strip():
         raise UsageError("Name the table with the new rows: \\grow march.csv.")
     further = session.workspace.target(rest.strip())
-    supposed = _supposed(session)
-    found = grown_classes(session.engine, [*supposed.tables, further], session.state.roles)
-    said = f"with {plural(found.rows, 'more row')}, in {plural(len(found.come), 'class', 'classes')}"
-    changed = supposed.changed(said, found.gone, found.come)
+    supposed = _supposed_classes(session)
+    growth = grown_classes(session.engine, [*supposed.tables, further], session.state.roles)
+    change = f"with {plural(growth.rows, 'more row')}, in {plural(len(growth.come), 'class', 'classes')}"
+    changed = supposed.changed(change, growth.gone, growth.come)
     supposed.tables.append(further)
-    _show(session, changed)
+    _show_change(session, changed)
 
 
-def _show(session: Session, changed: ChangedClasses) -> None:
-    session.screen.report(Reported(lambda: changed_classes_document(changed), changed.to_dict))
+def _show_change(session: Session, changed: ChangedClasses) -> None:
+    session.screen.report(Report(lambda: changed_classes_document(changed), changed.to_dict))
 
 
 CLASSES = (
