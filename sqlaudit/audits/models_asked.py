@@ -27,10 +27,17 @@ from sqlaudit.classes.facts import (
     alike_statement,
     frame_of_alike,
 )
-from sqlaudit.classes.failing import FailingClass, FailingClasses, Short
+from sqlaudit.classes.failing import ClassRequirement, FailingClass, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import Stated
-from sqlaudit.classes.opening import MAX_VALUES_READ, OpenedTable, key_labels, sensitive_table, settled, settled_column
+from sqlaudit.classes.inputs import PersonDescription
+from sqlaudit.classes.opening import (
+    MAX_VALUES_READ,
+    OpenedTable,
+    apply_spelling_policy,
+    find_entity_column,
+    key_labels,
+    sensitive_table,
+)
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -318,7 +325,7 @@ def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: 
     if together:
         histogram.ask_ahead([*statements_of(histogram, asked), *([] if keys else classes.foreseen())])
     judged = undecided(judge(histogram, asked, frame, population, persons), opened.spelling_conflicts)
-    every = [one for one in classes.failing(judged.watched) if not all(short.held for short in one.shorts)]
+    every = [one for one in classes.failing(judged.watched) if not all(short.is_met for short in one.requirements)]
     if together and keys and judged.rows:
         classes.histogram.ask_ahead(classes.statements(every, [judged.blamed]))
     failing, total = _smallest(every, request.failing_classes)
@@ -379,7 +386,7 @@ class _Classes:
             return self.merged
         return self.builder.build(self.builder.frame.sensitive, self.merged.table, keep_keys=True)
 
-    def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
+    def failing(self, watched: Sequence[ClassRequirement]) -> list[FailingClasses]:
         """The classes that fail what is watched, by what it is about: beside several sensitive attributes, the
         record and each of them."""
         several = len(self.opened.table.roles.sensitive) > 1
@@ -443,7 +450,7 @@ def _smallest(every: Sequence[FailingClasses], limit: int | None) -> tuple[tuple
     found: list[FailingClass] = []
     total = 0
     for failing in every:
-        short = [short for short in failing.shorts if not short.held]
+        short = [short for short in failing.requirements if not short.is_met]
         if limit == 0 and len(short) == 1 and short[0].classes is not None:
             total += short[0].classes
             continue
@@ -478,7 +485,7 @@ def _population(
     labels = key_labels(table.roles, attribute, frame)
     keys = [resolve_like(own[label], relation, dialect, about("qi")).sql for label in labels]
     values = table.given.values
-    person = settled_column(table.engine, relation, entity, values) if entity else None
+    person = find_entity_column(table.engine, relation, entity, values) if entity else None
     population = Population(relation.sql, tuple(keys), person.sql if person else None)
     if attribute is None or "original_qi" not in needs:
         return population
@@ -487,13 +494,13 @@ def _population(
     believed = resolve(attribute.label, relation, dialect, about("sensitive"))
     return replace(
         population,
-        sensitive=settled(table.engine, relation, believed, values).sql,
+        sensitive=apply_spelling_policy(table.engine, relation, believed, values).sql,
         original=tuple(column.sql for column in original),
         person=_stated(stated, original, shown) if stated else None,
     )
 
 
-def _stated(stated: Stated, original: Sequence[Resolved], shown: bool) -> StatedPerson:
+def _stated(stated: PersonDescription, original: Sequence[Resolved], shown: bool) -> StatedPerson:
     """The person whose beliefs are told."""
     labels = [column.label for column in original]
     if set(stated.values) != set(labels):

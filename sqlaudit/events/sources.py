@@ -12,7 +12,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
-from sqlaudit.classes.opening import settled
+from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, each_once, named_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
@@ -135,7 +135,7 @@ def _columns_of(
     ]
     each_once([one for _, chosen in named for one in chosen])
     return tuple(
-        settled(engine, relation, one, request.values if field == "sensitive" else None)
+        apply_spelling_policy(engine, relation, one, request.values if field == "sensitive" else None)
         for field, chosen in named
         for one in chosen
     )
@@ -144,7 +144,7 @@ def _columns_of(
 def _person(engine: Engine, relation: Relation, request: PersonsRequest) -> Chosen:
     """The column that identifies the person, with folded spellings."""
     person = choose_column(relation, engine.dialect, request.entity, "entity")
-    return settled(engine, relation, person, request.values, missing=False)
+    return apply_spelling_policy(engine, relation, person, request.values, missing=False)
 
 
 def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:

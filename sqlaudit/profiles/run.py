@@ -13,7 +13,7 @@ from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import COPY, loaded
+from sqlaudit.classes.opening import COPY, copy_columns
 from sqlaudit.column_sets.counting import Chosen, codes_are_kept
 from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
@@ -295,7 +295,7 @@ def _loaded(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]
     """The relation and its columns, copied for the session where every statement would parse the text again."""
     sources = sources_of(relation, engine.dialect)
     named = [Resolved(source.name, source.sql, source.kind, source.name) for source in sources]
-    copy, found = loaded(engine, relation, named)
+    copy, found = copy_columns(engine, relation, named)
     return copy, [replace(source, sql=column.sql) for source, column in zip(sources, found, strict=True)]
 
 

@@ -15,7 +15,7 @@ from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import Fact, Frame, SensitiveTable
-from sqlaudit.classes.failing import FailingClasses, Short
+from sqlaudit.classes.failing import ClassRequirement, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
@@ -123,7 +123,7 @@ def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[
     table = SensitiveTable("disease", totals, shape[1] > 0, False, True, values)
     histogram = builder.build(disease, table)
     keyed = builder.build(disease, table, keep_keys=True)
-    small = (Short("small", None, "size < 4"),)
+    small = (ClassRequirement("small", None, "size < 4"),)
     listed, total = FailingClasses(keyed, small, tuple(FACTS), ("zip", "age"), (True, False), 2).smallest(3)
     return {
         "shape": shape,

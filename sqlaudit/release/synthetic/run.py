@@ -16,7 +16,14 @@ from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
 from sqlaudit.base.spec import NullPolicy, Requirement
 from sqlaudit.base.sql import expression, render
-from sqlaudit.classes.opening import ColumnValues, fold, loaded, merged_statements, refuse_merged, settled
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    fold,
+    refuse_spelling_conflicts,
+    spelling_statements,
+)
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
@@ -176,12 +183,12 @@ def one_spelling(engine: Engine, tables: Sequence[ComparedTable], request: Compa
     Raises:
         UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
     """
-    refuse_merged(engine, _spellings(tables), request.values)
+    refuse_spelling_conflicts(engine, _spellings(tables), request.values)
     keys = len(tables[0].keys)
     return [
         table.having(
             [
-                settled(engine, table.relation, one, request.values, missing=place >= keys)
+                apply_spelling_policy(engine, table.relation, one, request.values, missing=place >= keys)
                 for place, one in enumerate(table.all)
             ]
         )
@@ -579,7 +586,7 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
     every, targets = range(len(request.qi)), [*range(len(request.sensitive))] or [None]
     sets = [every, *(keys for keys in _subsets(request))]
     return [
-        *merged_statements(engine, _spellings(counting.tables), request.values),
+        *spelling_statements(engine, _spellings(counting.tables), request.values),
         *(counting.figures(keys, target) for keys in sets for target in targets),
         *([counting.copies()] if counting.tables[0].columns else []),
         counting.shared(),
@@ -593,7 +600,7 @@ def _counting(engine: Engine, request: CompareRequest) -> Counting:
     """
     tables = []
     for place, table in enumerate(open_tables(engine, request)):
-        relation, found = loaded(engine, table.relation, table.all, f"sqlaudit_synthetic_{place}")
+        relation, found = copy_columns(engine, table.relation, table.all, f"sqlaudit_synthetic_{place}")
         tables.append(replace(table, relation=relation).having(found))
     return Counting(engine, one_spelling(engine, tables, request), request)
 
