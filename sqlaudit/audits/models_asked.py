@@ -19,13 +19,13 @@ from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import (
-    BESIDE,
+    KNOWN_ROWS_OFFSET,
     ClassHistogram,
     Frame,
     SensitiveTable,
-    alike_frame,
-    alike_statement,
-    frame_of_alike,
+    known_rows_frame,
+    known_rows_statement,
+    make_known_rows_frame,
 )
 from sqlaudit.classes.failing import ClassRequirement, FailingClass, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -224,8 +224,8 @@ def plan_person_statements(
         return []
     statements: list[Statement] = []
     if frame.keys and given.known_rows is not KnownRows.ONE and given.nulls is not NullPolicy.WILDCARD:
-        made = alike_statement(engine, frame)
-        known = frame_of_alike(frame, f"({made.sql})")
+        made = known_rows_statement(engine, frame)
+        known = known_rows_frame(frame, f"({made.sql})")
         statements += [made, *HistogramBuilder(engine, known).plan(known.sensitive)]
     if any(REGISTRY[one.model].of_persons for one in requirements):
         from sqlaudit.events.unicity import reading_of
@@ -294,7 +294,7 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
     frame, known_rows = table.frame(attribute), table.given.known_rows
     several = differs(frame, known_rows, table.given.nulls, opened.combinations, judged=bool(request.requirements))
     if several and known_rows is KnownRows.ALL:
-        of_persons = alike_frame(table.engine, frame, position)
+        of_persons = make_known_rows_frame(table.engine, frame, position)
         without_values = replace(opened, request=replace(request, show_values=False))
         return _part(without_values, attribute, position, frame, of_persons)
     part = _part(opened, attribute, position, frame, frame)
@@ -346,8 +346,8 @@ def _with_all_rows(part: Part, opened: OpenedAudit, position: int, frame: Frame)
     asked = of_all_rows(part.asked)
     if not asked:
         return part
-    known = alike_frame(opened.table.engine, frame, position)
-    builder = HistogramBuilder(opened.table.engine, known, NullPolicy.EQUAL, BESIDE + position)
+    known = make_known_rows_frame(opened.table.engine, frame, position)
+    builder = HistogramBuilder(opened.table.engine, known, NullPolicy.EQUAL, KNOWN_ROWS_OFFSET + position)
     histogram = builder.build(known.sensitive, part.table)
     every = undecided(judge(histogram, asked, known), opened.spelling_conflicts)
     judged = replace(part.judged, checks=worse_checks(part.judged.checks, every.checks))

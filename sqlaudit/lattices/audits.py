@@ -22,7 +22,7 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.facts import BESIDE, ClassHistogram, Frame, alike_frame
+from sqlaudit.classes.facts import KNOWN_ROWS_OFFSET, ClassHistogram, Frame, make_known_rows_frame
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles, apply_spelling_policy, find_entity_column
@@ -252,9 +252,9 @@ class AuditedNodes:
         rows = self._frame(node, attribute)
         every = every and bool(rows.keys)
         place = attribute.position
-        frame = alike_frame(self._engine, rows, place) if every else rows
+        frame = make_known_rows_frame(self._engine, rows, place) if every else rows
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
-        builder = HistogramBuilder(self._engine, frame, nulls, place + BESIDE if every else place)
+        builder = HistogramBuilder(self._engine, frame, nulls, place + KNOWN_ROWS_OFFSET if every else place)
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         asked = attribute.deciding
         if every:
