@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles, Target
-from sqlaudit.classes.opening import load_columns, resolve_roles
+from sqlaudit.classes.opening import copy_role_columns, resolve_roles
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import dictionary
@@ -57,7 +57,7 @@ def opened(folder: Path, require: Sequence[str], sensitive: tuple[str, ...] = ()
         given = Roles(tuple(name for name in QI if name not in sensitive), sensitive)
         roles = resolve_roles(given, relation, engine)
         hierarchies = read_hierarchies(str(folder)).for_columns(list(given.quasi_identifiers))
-        relation, roles = load_columns(engine, relation, roles)
+        relation, roles = copy_role_columns(engine, relation, roles)
         columns = [
             KeyColumn(column, dictionary(engine, engine, relation, column, hierarchy, f"dictionary_{place}"))
             for place, (column, hierarchy) in enumerate(zip(roles.quasi_identifiers, hierarchies, strict=True))

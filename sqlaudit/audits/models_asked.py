@@ -19,18 +19,25 @@ from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.facts import (
-    BESIDE,
+    KNOWN_ROWS_OFFSET,
     ClassHistogram,
     Frame,
     SensitiveTable,
-    alike_frame,
-    alike_statement,
-    frame_of_alike,
+    known_rows_frame,
+    known_rows_statement,
+    make_known_rows_frame,
 )
-from sqlaudit.classes.failing import FailingClass, FailingClasses, Short
+from sqlaudit.classes.failing import ClassRequirement, FailingClass, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import Stated
-from sqlaudit.classes.opening import MAX_VALUES_READ, OpenedTable, key_labels, sensitive_table, settled, settled_column
+from sqlaudit.classes.inputs import PersonDescription
+from sqlaudit.classes.opening import (
+    MAX_VALUES_READ,
+    OpenedTable,
+    apply_spelling_policy,
+    find_entity_column,
+    key_labels,
+    sensitive_table,
+)
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -223,8 +230,8 @@ def plan_person_statements(
         return []
     statements: list[Statement] = []
     if frame.keys and roles.known_rows is not KnownRows.ONE and roles.nulls is not NullPolicy.WILDCARD:
-        rows_of_persons = alike_statement(engine, frame)
-        persons_frame = frame_of_alike(frame, f"({rows_of_persons.sql})")
+        rows_of_persons = known_rows_statement(engine, frame)
+        persons_frame = known_rows_frame(frame, f"({rows_of_persons.sql})")
         statements += [rows_of_persons, *HistogramBuilder(engine, persons_frame).plan(persons_frame.sensitive)]
     if any(REGISTRY[requirement.model].counts_people for requirement in requirements):
         from sqlaudit.events.unicity import reading_of
@@ -304,7 +311,7 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
         frame, known_rows, table.given.nulls, opened.combinations, is_judged=bool(request.requirements)
     )
     if several and known_rows is KnownRows.ALL:
-        of_persons = alike_frame(table.engine, frame, position)
+        of_persons = make_known_rows_frame(table.engine, frame, position)
         without_values = replace(opened, request=replace(request, show_values=False))
         return _part(without_values, attribute, position, frame, of_persons)
     part = _part(opened, attribute, position, frame, frame)
@@ -348,7 +355,7 @@ def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: 
     failing_classes = [
         classes_of_requirement
         for classes_of_requirement in classes.failing(verdicts.watched)
-        if not all(short.held for short in classes_of_requirement.shorts)
+        if not all(short.is_met for short in classes_of_requirement.requirements)
     ]
     if together and keys and verdicts.rows:
         classes.histogram.ask_ahead(classes.statements(failing_classes, [verdicts.blamed]))
@@ -372,8 +379,8 @@ def _with_all_rows(part: Part, opened: OpenedAudit, position: int, frame: Frame)
     evaluations = models_of_all_rows(part.asked)
     if not evaluations:
         return part
-    persons_frame = alike_frame(opened.table.engine, frame, position)
-    builder = HistogramBuilder(opened.table.engine, persons_frame, NullPolicy.EQUAL, BESIDE + position)
+    persons_frame = make_known_rows_frame(opened.table.engine, frame, position)
+    builder = HistogramBuilder(opened.table.engine, persons_frame, NullPolicy.EQUAL, KNOWN_ROWS_OFFSET + position)
     histogram = builder.build(persons_frame.sensitive, part.table)
     persons_verdicts = undecided(judge(histogram, evaluations, persons_frame), opened.spelling_conflicts)
     verdicts = replace(part.judged, checks=worse_checks(part.judged.checks, persons_verdicts.checks))
@@ -412,7 +419,7 @@ class _Classes:
             return self.merged
         return self.builder.build(self.builder.frame.sensitive, self.merged.table, keep_keys=True)
 
-    def failing(self, watched: Sequence[Short]) -> list[FailingClasses]:
+    def failing(self, watched: Sequence[ClassRequirement]) -> list[FailingClasses]:
         """Return the failing classes by what they fail: with several attributes, of the record and of each of them."""
         several = len(self.opened.table.roles.sensitive) > 1
         joint = several and self.opened.table.given.joint  # classes differ from one attribute to the next
@@ -480,7 +487,7 @@ def _smallest(failing_classes: Sequence[FailingClasses], limit: int | None) -> t
     classes: list[FailingClass] = []
     total = 0
     for failing in failing_classes:
-        short = [short for short in failing.shorts if not short.held]
+        short = [short for short in failing.requirements if not short.is_met]
         if limit == 0 and len(short) == 1 and short[0].classes is not None:
             total += short[0].classes
             continue
@@ -515,7 +522,7 @@ def _population(
     labels = key_labels(table.roles, attribute, frame)
     keys = [resolve_like(roles_by_label[label], relation, dialect, about("qi")).sql for label in labels]
     values = table.given.values
-    person = settled_column(table.engine, relation, entity, values) if entity else None
+    person = find_entity_column(table.engine, relation, entity, values) if entity else None
     population = Population(relation.sql, tuple(keys), person.sql if person else None)
     if attribute is None or "original_qi" not in needs:
         return population
@@ -524,13 +531,13 @@ def _population(
     believed = resolve(attribute.label, relation, dialect, about("sensitive"))
     return replace(
         population,
-        sensitive=settled(table.engine, relation, believed, values).sql,
+        sensitive=apply_spelling_policy(table.engine, relation, believed, values).sql,
         original=tuple(column.sql for column in original),
         person=_stated(stated, original, show_values) if stated else None,
     )
 
 
-def _stated(stated: Stated, original: Sequence[Resolved], show_values: bool) -> StatedPerson:
+def _stated(stated: PersonDescription, original: Sequence[Resolved], show_values: bool) -> StatedPerson:
     """Return the person about whom an attacker's beliefs are reported."""
     labels = [column.label for column in original]
     if set(stated.values) != set(labels):

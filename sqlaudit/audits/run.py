@@ -23,7 +23,7 @@ from sqlaudit.base.result import MISSING_VALUES, Warned
 from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling, roles_from, target_of
 from sqlaudit.classes.failing import AllFailing, ClassSizes
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.classes.opening import OpenedTable, open_table, shown_roles
+from sqlaudit.classes.opening import OpenedTable, describe_roles, open_table
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check
@@ -84,7 +84,7 @@ def audit_table(
     return AuditResult(
         target=request.target.name,
         rows=judged.rows,
-        roles=shown_roles(request.roles),
+        roles=describe_roles(request.roles),
         classes=judged.sizes,
         checks=tuple(checks),
         sensitive=summaries,

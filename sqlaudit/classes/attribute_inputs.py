@@ -1,6 +1,6 @@
-"""The inputs of one sensitive attribute, on its lanes: what users name by value becomes numbers of lanes.
+"""The inputs of one sensitive attribute by lane: values that users name become numbers of lanes.
 
-Lanes are ranks of the values; only they reach SQL. Messages count values and name the place in the file, never a value.
+A lane is the rank of a value; only lanes reach SQL. Messages count values and name the line of the file, never a value.
 """
 
 from __future__ import annotations
@@ -22,12 +22,19 @@ from sqlaudit.classes.inputs import OF_AN_ATTRIBUTE, Curve, Distances, Numbers, 
 from sqlaudit.hierarchies.read import Tree
 
 ABSENT = -1
-"""Stands for a declared value that the table does not hold."""
+"""The lane of a declared value that is not in the table."""
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Categories and the don't-care set by lanes. `place` is where the categories stand in the file."""
+    """Categories and the don't-care set by lane.
+
+    Args:
+        names: the categories' names.
+        lanes: the lanes of each category.
+        dont_care: the lanes of the don't-care set.
+        place: the line of the file with the first category.
+    """
 
     names: tuple[str, ...]
     lanes: tuple[tuple[int, ...], ...]
@@ -36,13 +43,18 @@ class Categories:
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
-        """The categories, and the don't-care set last."""
+        """The lanes of the categories, then of the don't-care set."""
         return (*self.lanes, self.dont_care)
 
 
 @dataclass(frozen=True)
-class Required:
-    """Values that must occur: the lanes of those that the table holds, and how many it does not hold."""
+class RequiredValues:
+    """Values that must occur in every class.
+
+    Args:
+        lanes: the lanes of those that are in the table.
+        absent: the number of those that are not.
+    """
 
     lanes: tuple[int, ...]
     absent: int
@@ -50,7 +62,12 @@ class Required:
 
 @dataclass(frozen=True)
 class TreeLevels:
-    """A tree by lanes: its height, and for each depth below the root (1, 2, …) the lanes that share a node."""
+    """A tree by lane.
+
+    Args:
+        height: the levels below the root.
+        levels: for each depth below the root (1, 2, …) the lanes that share a node.
+    """
 
     height: int
     levels: tuple[tuple[tuple[int, ...], ...], ...]
@@ -61,7 +78,9 @@ class ClassFunction:
     """A number for every lane.
 
     Args:
-        identity: the values themselves, which then never stand in SQL. curve: what makes the numbers from the values.
+        numbers: the numbers by lane.
+        identity: whether the numbers are the values themselves, which no statement contains.
+        curve: the function that computes the numbers from the values; None = they are listed.
     """
 
     numbers: tuple[Fraction, ...]
@@ -70,103 +89,123 @@ class ClassFunction:
 
     @property
     def of_value(self) -> bool:
-        """Whether the numbers follow from the values, so that they are computed where these are."""
+        """True if the numbers follow from the values, so that the database computes them."""
         return self.identity or self.curve is not None
 
 
 def inputs_of(
     inputs: Mapping[str, Any], label: str | None, table: SensitiveTable | None, values: Folding | None = None
 ) -> Mapping[str, Any]:
-    """The inputs for one sensitive attribute: those of the whole file, and those of its section."""
-    own = dict(inputs)
-    sections: Mapping[str, Mapping[str, Any]] = own.pop("sensitive", {})
+    """Return the inputs for one sensitive attribute: those of its section, and those that apply to all.
+
+    Args:
+        inputs: the inputs of the file.
+        label: the user's name of the attribute; None = there is none.
+        table: the attribute's values; None = inputs that name values stay as they are.
+        values: the user's choice on spellings.
+    """
+    merged = dict(inputs)
+    sections: Mapping[str, Mapping[str, Any]] = merged.pop("sensitive", {})
     if label is not None:
-        folded = {name.casefold(): section for name, section in sections.items()}
-        own |= sections.get(label, folded.get(label.casefold(), {}))
-    return AttributeInputs(own, table, values is Folding.FOLD) if table is not None else own
+        by_folded_name = {name.casefold(): section for name, section in sections.items()}
+        merged |= sections.get(label, by_folded_name.get(label.casefold(), {}))
+    return AttributeInputs(merged, table, values is Folding.FOLD) if table is not None else merged
 
 
-def refuse_unclear(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
-    """Inputs at the top level belong to the one sensitive attribute; with several it is not known to which.
+def refuse_ambiguous_inputs(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
+    """Refuse inputs at the top level that may belong to several sensitive attributes.
+
+    Args:
+        inputs: the inputs of the file.
+        labels: the names of the sensitive attributes.
 
     Raises:
-        UsageError: there are several.
+        UsageError: there are such inputs and several attributes.
     """
-    unclear = [key for key in inputs if key in OF_AN_ATTRIBUTE]
-    if unclear and len(labels) > 1:
+    ambiguous = [key for key in inputs if key in OF_AN_ATTRIBUTE]
+    if ambiguous and len(labels) > 1:
         raise UsageError(
-            f"The inputs have {unclear[0]!r} at the top level, but there are {len(labels)} sensitive attributes. "
+            f"The inputs have {ambiguous[0]!r} at the top level, but there are {len(labels)} sensitive attributes. "
             "Put it under 'sensitive' and the attribute's name."
         )
 
 
 class AttributeInputs(Mapping[str, Any]):
-    """Inputs by name; each is brought to lanes when a model asks for it, so that only what is used can be wrong."""
+    """The inputs of one attribute by name.
 
-    def __init__(self, given: Mapping[str, Any], table: SensitiveTable, folded: bool = False) -> None:
-        self._given, self._table, self._folded = given, table, folded
+    Each is resolved to lanes when a model reads it, so that errors in inputs that no model needs do not matter.
+    """
+
+    def __init__(self, inputs: Mapping[str, Any], table: SensitiveTable, folded: bool = False) -> None:
+        self._inputs, self._table, self._folded = inputs, table, folded
 
     def __contains__(self, key: object) -> bool:
-        return key in self._given
+        return key in self._inputs
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._given)
+        return iter(self._inputs)
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._inputs)
 
     def __getitem__(self, key: str) -> Any:
-        if key == "dont_care" and key not in self._given:
+        if key == "dont_care" and key not in self._inputs:
             return ()
-        value = self._given[key]
+        declared = self._inputs[key]
         resolvers: Mapping[str, Callable[[Any], Any]] = {
-            "categories": self._categories,
-            "dont_care": self._present,
-            "must_occur": self._required,
-            "order": self._order,
-            "tree": self._tree,
-            "class_function": self._class_function,
-            "distances": self._distances,
-            "alpha": self._alpha,
+            "categories": self._resolve_categories,
+            "dont_care": self._resolve_present_values,
+            "must_occur": self._resolve_required_values,
+            "order": self._resolve_order,
+            "tree": self._resolve_tree,
+            "class_function": self._resolve_class_function,
+            "distances": self._resolve_distances,
+            "alpha": self._resolve_alpha,
         }
-        return resolvers[key](value) if key in resolvers else value
+        return resolvers[key](declared) if key in resolvers else declared
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As a mapping's, without a KeyError for what has an own default."""
-        return self[key] if key in self._given else default
+        """Return an input, or the default if the file does not have it."""
+        return self[key] if key in self._inputs else default
 
     # --- names of values to lanes ---
 
     @cached_property
     def _index(self) -> dict[Name, int]:
-        """Lanes by every way to name their value; the text that Python shows wins."""
+        """The lanes by every name of their value. Python's text of a value takes precedence."""
         table = self._table
         index: dict[Name, int] = {}
-        for forms in zip(*(_forms(value) for value in table.values), strict=True):
-            for lane, form in enumerate(forms):
-                index.setdefault(form, lane)
+        for names in zip(*(_names_of(value) for value in table.values), strict=True):
+            for lane, name in enumerate(names):
+                index.setdefault(name, lane)
         if table.has_null:
             index[None] = table.distinct - 1
         return index
 
-    def _lane(self, name: Name) -> int:
+    def _find_lane(self, name: Name) -> int:
+        """Return the lane of the value with a name, `ABSENT` if it is not in the table."""
         if name is None or name in self._index:
             return self._index.get(name, ABSENT)
         if self._folded:
             return self._index.get(" ".join(str(name).casefold().split()), ABSENT)
         if self._table.text:
             return ABSENT
-        return self._index.get(_plain(name), ABSENT)
+        return self._index.get(_normalize(name), ABSENT)
 
-    def _lanes(self, names: Sequence[Name], place: str) -> list[int]:
-        lanes = [self._lane(name) for name in names]
+    def _find_lanes(self, names: Sequence[Name], location: str) -> list[int]:
+        """Return the lane of each named value, `ABSENT` for those that are not in the table.
+
+        Raises:
+            UsageError: a value is named twice.
+        """
+        lanes = [self._find_lane(name) for name in names]
         present = [lane for lane in lanes if lane != ABSENT]
         if len(set(present)) < len(present):
-            raise UsageError(f"{place}: a value of {self._table.name} is listed twice, in two spellings.")
+            raise UsageError(f"{location}: a value of {self._table.name} is listed twice, in two spellings.")
         return lanes
 
-    def _complete(self, lanes: Sequence[int], place: str, where: str) -> None:
-        """Every value of the table must be named."""
+    def _require_all(self, lanes: Sequence[int], location: str, where: str) -> None:
+        """Raise UsageError if a value of the table is not named. `where` ends the sentence: "from the tree"."""
         missing = set(range(self._table.distinct)).difference(lanes)
         if not missing:
             return
@@ -174,131 +213,147 @@ class AttributeInputs(Mapping[str, Any]):
         null = " (one of them NULL, which is written null)" if null_is_missing else ""
         count = len(missing)
         raise UsageError(
-            f"{place}: {count:,} value{'s' if count > 1 else ''} of {self._table.name}{null} "
+            f"{location}: {count:,} value{'s' if count > 1 else ''} of {self._table.name}{null} "
             f"{'are' if count > 1 else 'is'} missing {where}."
         )
 
     # --- one resolver an input ---
 
-    def _present(self, listed: ValueList) -> tuple[int, ...]:
-        return tuple(lane for lane in self._lanes(listed.names, listed.place) if lane != ABSENT)
+    def _resolve_present_values(self, declared: ValueList) -> tuple[int, ...]:
+        return tuple(lane for lane in self._find_lanes(declared.names, declared.place) if lane != ABSENT)
 
-    def _categories(self, given: Mapping[str, ValueList]) -> Categories:
-        lanes = tuple(self._present(listed) for listed in given.values())
-        place = next((listed.place for listed in given.values()), "the inputs")
-        unwatched: tuple[int, ...] = self["dont_care"]
-        for listed, found in zip(given.values(), lanes, strict=True):
-            if set(found).intersection(unwatched):
-                raise UsageError(f"{listed.place}: a value of this category is also under 'dont_care'.")
-        named = [lane for found in (*lanes, unwatched) for lane in found]
-        self._complete(named, place, "from every category and from 'dont_care'")
-        return Categories(tuple(given), lanes, unwatched, place)
+    def _resolve_categories(self, declared: Mapping[str, ValueList]) -> Categories:
+        """Return the categories and the don't-care set, which together must have every value, each once."""
+        lanes = tuple(self._resolve_present_values(category) for category in declared.values())
+        first_location = next((category.place for category in declared.values()), "the inputs")
+        dont_care: tuple[int, ...] = self["dont_care"]
+        for category, members in zip(declared.values(), lanes, strict=True):
+            if set(members).intersection(dont_care):
+                raise UsageError(f"{category.place}: a value of this category is also under 'dont_care'.")
+        named = [lane for members in (*lanes, dont_care) for lane in members]
+        self._require_all(named, first_location, "from every category and from 'dont_care'")
+        return Categories(tuple(declared), lanes, dont_care, first_location)
 
-    def _required(self, listed: ValueList) -> Required:
-        present = self._present(listed)
-        return Required(present, len(listed.names) - len(present))
+    def _resolve_required_values(self, declared: ValueList) -> RequiredValues:
+        present = self._resolve_present_values(declared)
+        return RequiredValues(present, len(declared.names) - len(present))
 
-    def _order(self, listed: ValueList) -> tuple[int, ...]:
-        lanes = self._lanes(listed.names, listed.place)
-        self._complete(lanes, listed.place, "from 'order'")
+    def _resolve_order(self, declared: ValueList) -> tuple[int, ...]:
+        lanes = self._find_lanes(declared.names, declared.place)
+        self._require_all(lanes, declared.place, "from 'order'")
         return tuple(lanes)
 
-    def _tree(self, tree: Tree) -> TreeLevels:
+    def _resolve_tree(self, tree: Tree) -> TreeLevels:
+        """Return the lanes that share a node, for each depth of the tree. Leaves that the table lacks are dropped."""
         leaves = list(tree.leaves)
-        named = dict(zip(self._lanes(leaves, tree.place), leaves, strict=True))
-        self._complete(list(named), tree.place, "from the tree")
-        lanes = [named[lane] for lane in range(self._table.distinct)]
+        leaf_of_lane = dict(zip(self._find_lanes(leaves, tree.place), leaves, strict=True))
+        self._require_all(list(leaf_of_lane), tree.place, "from the tree")
+        leaves_by_lane = [leaf_of_lane[lane] for lane in range(self._table.distinct)]
         levels = tuple(
-            tuple(tuple(group) for group in tree.groups(lanes, depth)) for depth in range(1, tree.height + 1)
+            tuple(tuple(group) for group in tree.groups(leaves_by_lane, depth)) for depth in range(1, tree.height + 1)
         )
         return TreeLevels(tree.height, levels)
 
-    def _class_function(self, given: Numbers) -> ClassFunction:
-        """cf of every lane, exactly."""
-        if given.distribution:
-            numbers = self._cumulated(given.place)
-        elif given.values is None:
-            of_values = (self._number(value, given) for value in self._table.values)
-            numbers = tuple(of_values if given.curve is None else map(given.curve.at, of_values))
+    def _resolve_class_function(self, declared: Numbers) -> ClassFunction:
+        """Return cf of every lane, exactly. It must not fall where values have an order."""
+        if declared.distribution:
+            numbers = self._cumulative_shares(declared.place)
+        elif declared.values is None:
+            values = (self._number_of(value, declared) for value in self._table.values)
+            numbers = tuple(values if declared.curve is None else map(declared.curve.at, values))
         else:
-            by_lane = self._numbers(given)
-            self._complete(list(by_lane), given.place, "from 'class_function'")
+            by_lane = self._numbers_by_lane(declared)
+            self._require_all(list(by_lane), declared.place, "from 'class_function'")
             numbers = tuple(by_lane[lane] for lane in range(self._table.distinct))
         in_order = numbers[:-1] if self._table.has_null else numbers
         if self._table.ordered and any(a > b for a, b in pairwise(in_order)):
             raise UsageError(
-                f"{given.place}: a class function must not fall, but a larger value of {self._table.name} has a "
+                f"{declared.place}: a class function must not fall, but a larger value of {self._table.name} has a "
                 "smaller number."
             )
-        return ClassFunction(numbers, given.identity, given.curve)
+        return ClassFunction(numbers, declared.identity, declared.curve)
 
-    def _cumulated(self, place: str) -> tuple[Fraction, ...]:
-        """For every lane the share of the table's rows whose value is not larger."""
+    def _cumulative_shares(self, location: str) -> tuple[Fraction, ...]:
+        """Return for every lane the share of the table's rows whose value is not larger.
+
+        Raises:
+            UsageError: the values have no order, and none is declared.
+        """
         table = self._table
-        order = list(self["order"]) if "order" in self._given else list(range(table.distinct))
-        if "order" not in self._given and (not table.ordered or table.has_null):
+        order = list(self["order"]) if "order" in self._inputs else list(range(table.distinct))
+        if "order" not in self._inputs and (not table.ordered or table.has_null):
             raise UsageError(
-                f"{place}: the distribution needs an order of the values of {table.name}, and "
+                f"{location}: the distribution needs an order of the values of {table.name}, and "
                 f"{'missing ones have' if table.ordered else 'texts have'} none. Declare one under 'order'."
             )
         sums = accumulate(table.totals[lane] if lane >= 0 else 0 for lane in order)
         by_lane = {lane: Fraction(so_far, table.total) for lane, so_far in zip(order, sums, strict=True)}
         return tuple(by_lane[lane] for lane in range(table.distinct))
 
-    def _distances(self, given: Distances) -> tuple[tuple[Fraction, ...], ...]:
-        """How far each lane is from each."""
-        names = list(dict.fromkeys(name for pair in given.pairs for name in pair))
-        by_name = dict(zip(names, self._lanes(names, given.place), strict=True))
-        self._complete(list(by_name.values()), given.place, "from 'distances'")
-        found = {(lane, lane): Fraction(0) for lane in range(self._table.distinct)}
-        for (one, other), number in given.pairs.items():
-            found[by_name[one], by_name[other]] = found[by_name[other], by_name[one]] = number
+    def _resolve_distances(self, declared: Distances) -> tuple[tuple[Fraction, ...], ...]:
+        """Return the distance of each lane from each lane.
+
+        Raises:
+            UsageError: a pair has no distance, or the triangle inequality is violated.
+        """
+        names = list(dict.fromkeys(name for pair in declared.pairs for name in pair))
+        lane_of_name = dict(zip(names, self._find_lanes(names, declared.place), strict=True))
+        self._require_all(list(lane_of_name.values()), declared.place, "from 'distances'")
+        distances = {(lane, lane): Fraction(0) for lane in range(self._table.distinct)}
+        for (name, other_name), distance in declared.pairs.items():
+            a, b = lane_of_name[name], lane_of_name[other_name]
+            distances[a, b] = distances[b, a] = distance
         lanes = range(self._table.distinct)
-        missing = sum((one, other) not in found for one in lanes for other in lanes) // 2
+        missing = sum((a, b) not in distances for a in lanes for b in lanes) // 2
         if missing:
-            raise UsageError(f"{given.place}: {missing:,} pairs of values of {self._table.name} have no distance.")
-        if any(found[a, c] > found[a, b] + found[b, c] for a in lanes for b in lanes for c in lanes):
+            raise UsageError(f"{declared.place}: {missing:,} pairs of values of {self._table.name} have no distance.")
+        if any(distances[a, c] > distances[a, b] + distances[b, c] for a in lanes for b in lanes for c in lanes):
             raise UsageError(
-                f"{given.place}: a distance is longer than the sum of two others that lead to the same value "
+                f"{declared.place}: a distance is longer than the sum of two others that lead to the same value "
                 "(triangle inequality)."
             )
-        return tuple(tuple(found[one, other] for other in lanes) for one in lanes)
+        return tuple(tuple(distances[a, b] for b in lanes) for a in lanes)
 
-    def _alpha(self, given: Numbers) -> tuple[Fraction, ...]:
-        """The factor of every lane; 1 where nothing is known."""
-        by_lane = self._numbers(given)
+    def _resolve_alpha(self, declared: Numbers) -> tuple[Fraction, ...]:
+        """Return the factor of every lane, 1 for values that are not named."""
+        by_lane = self._numbers_by_lane(declared)
         return tuple(by_lane.get(lane, Fraction(1)) for lane in range(self._table.distinct))
 
-    def _numbers(self, given: Numbers) -> dict[int, Fraction]:
-        values = given.values or {}
-        lanes = self._lanes(list(values), given.place)
+    def _numbers_by_lane(self, declared: Numbers) -> dict[int, Fraction]:
+        values = declared.values or {}
+        lanes = self._find_lanes(list(values), declared.place)
         return {lane: number for lane, number in zip(lanes, values.values(), strict=True) if lane != ABSENT}
 
-    def _number(self, value: Any, given: Numbers) -> Fraction:
-        place = given.place
+    def _number_of(self, value: Any, declared: Numbers) -> Fraction:
+        """Return a value of the table as an exact number.
+
+        Raises:
+            UsageError: it is NULL, or no finite number.
+        """
+        location = declared.place
         if value is None:
             raise UsageError(
-                f"{place}: {self._table.name} has NULLs, which are not numbers. Leave them out with "
+                f"{location}: {self._table.name} has NULLs, which are not numbers. Leave them out with "
                 f"{spelled('where')}, or give 'class_function' as a mapping that names null."
             )
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or not Decimal(value).is_finite():
             raise UsageError(
-                f"{place}: {'a curve' if given.curve else repr('identity')} needs finite numbers, but "
+                f"{location}: {'a curve' if declared.curve else repr('identity')} needs finite numbers, but "
                 f"{self._table.name} has other values. Give 'class_function' as a mapping."
             )
         return Fraction(value)
 
 
-def _forms(value: Any) -> tuple[Name, Name]:
-    """How a value can be named: as Python shows it, and without regard to letters' case or how numbers are written."""
+def _names_of(value: Any) -> tuple[Name, Name]:
+    """Return the two names of a value: Python's text, and that in small letters or as a normalized number."""
     if value is None:
         return None, None
     text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
-    return text, text if isinstance(value, str) else _plain(text)
+    return text, text if isinstance(value, str) else _normalize(text)
 
 
-def _plain(text: str) -> str:
-    """A number in one spelling, anything else in small letters."""
+def _normalize(text: str) -> str:
+    """Return a number in its only spelling (1.50 as 1.5), any other text in small letters."""
     try:
         number = Decimal(text)
         if number.is_finite():

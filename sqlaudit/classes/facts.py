@@ -1,4 +1,4 @@
-"""Class facts: what models ask of the equivalence classes, and the signatures of classes for worst cases."""
+"""Facts of equivalence classes, which models are computed from, and signatures of classes for worst cases."""
 
 from __future__ import annotations
 
@@ -22,38 +22,33 @@ if TYPE_CHECKING:
     IntArray: TypeAlias = NDArray[np.integer[Any]]
 
 
-# What the dynamic program needs to know of a table, and all that the database has to return.
+# Signatures: all that the dynamic program for worst-case disclosure needs to know of a table.
 #
-# Only the size of a class and its K + 1 largest counts matter for up to K pieces of knowledge, and classes in which
-# these agree are interchangeable. So a table of any size comes down to its distinct signatures and how many classes
-# share each.
+# For up to K pieces of knowledge, only the size of a class and its K + 1 largest counts matter. Classes in which these
+# agree are interchangeable, so a table of any size is reduced to its distinct signatures and the number of classes of
+# each.
 
-FEW = 128
-"""Up to so many signatures stay what they came as, rows: importing numpy takes longer than anything that is asked."""
+MAX_ROWS_WITHOUT_NUMPY = 128
+"""Up to this many signatures stay rows of Python integers: importing numpy would take longer than the computation."""
 LARGEST_CLASS = 2**53
-"""Beyond this an integer is no longer exact as a float, and the error bounds of the program would not hold."""
+"""Beyond this an integer is not exact as a float, so the error bounds of the program would not hold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
     """The distinct signatures of a table's equivalence classes.
 
-    Parameters
-    ----------
-    n:
-        Rows of the class, shape (S,), at least 1.
-    counts:
-        The K + 1 largest counts of one sensitive value in the class, shape (S, K + 1), descending, padded with 0.
-    multiplicity:
-        Number of classes with that signature, shape (S,), at least 1.
+    Args:
+        n: rows of the class, shape (S,), at least 1.
+        counts: the K + 1 largest counts of one sensitive value in the class, shape (S, K + 1), descending, padded with
+            0.
+        multiplicity: number of classes with that signature, shape (S,), at least 1.
 
-    Any signed integer type will do (ten million signatures take half the memory as int32), in any memory layout. A few
-    that come as rows become arrays when these are first used.
+    Arrays may have any signed integer type (ten million signatures take half the memory as int32) and any memory
+    layout. If a small number comes as rows, they become arrays when these are first used.
 
-    Raises
-    ------
-    UsageError
-        If a signature is impossible; the sentence names its position and both numbers that disagree.
+    Raises:
+        UsageError: a signature is impossible. The message names its position and the two numbers that disagree.
 
     Source: Martin et al., Worst-Case Background Knowledge, Lemma 12 (only n and the largest counts appear in it).
 
@@ -67,76 +62,82 @@ class Signatures:
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
-            object.__setattr__(self, name, _integers(name, getattr(self, name)))
+            object.__setattr__(self, name, _integer_array(name, getattr(self, name)))
         _check_shapes(self)
         _check_values(self)
 
     def __getattr__(self, name: str) -> IntArray:
-        if name not in _ARRAYS or "few" not in self.__dict__:
+        if name not in _ARRAYS or "integer_rows" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        for each, array in zip(_ARRAYS, _arrays(self.__dict__["few"], self.k), strict=True):
-            object.__setattr__(self, each, array)
+        arrays = _to_arrays(self.__dict__["integer_rows"], self.k)
+        for array_name, array in zip(_ARRAYS, arrays, strict=True):
+            object.__setattr__(self, array_name, array)
         return self.__dict__[name]  # type: ignore[no-any-return]
 
     @classmethod
     def from_classes(cls, classes: Iterable[Sequence[int]], k: int) -> Signatures:
-        """The signatures of classes that are given by all their counts (in any order, zeros allowed), for up to `k`
-        pieces of knowledge."""
-        _check_level(k)
-        found: Counter[tuple[int, ...]] = Counter()
+        """Return the signatures of classes from all their counts.
+
+        Args:
+            classes: the counts of each class, in any order; zeros are allowed.
+            k: the largest number of pieces of knowledge.
+        """
+        _check_knowledge(k)
+        multiplicities: Counter[tuple[int, ...]] = Counter()
         for counts in classes:
             largest = sorted(counts, reverse=True)[: k + 1]
-            found[(sum(counts), *largest, *[0] * (k + 1 - len(largest)))] += 1
-        return cls.from_rows([(*signature, times) for signature, times in found.items()], k)
+            multiplicities[(sum(counts), *largest, *[0] * (k + 1 - len(largest)))] += 1
+        return cls.from_rows([(*signature, times) for signature, times in multiplicities.items()], k)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[int]], k: int) -> Signatures:
-        """The signatures in rows as a database returns them: n, r1 … r(k+1), number of classes."""
-        _check_level(k)
+        """Return the signatures in rows as a database returns them: n, r1 … r(k+1), number of classes."""
+        _check_knowledge(k)
         for position, row in enumerate(rows):
             if len(row) != k + 3:
                 raise UsageError(f"signature {position} has {len(row)} columns, for k = {k} it must have {k + 3}")
-        if 0 < len(rows) <= FEW and all(map(_is_sound, rows)):
-            made = cls.__new__(cls)
-            object.__setattr__(made, "few", tuple(map(tuple, rows)))
-            return made
-        return cls(*_arrays(rows, k))
+        if 0 < len(rows) <= MAX_ROWS_WITHOUT_NUMPY and all(map(_is_possible, rows)):
+            signatures = cls.__new__(cls)
+            object.__setattr__(signatures, "integer_rows", tuple(map(tuple, rows)))
+            return signatures
+        return cls(*_to_arrays(rows, k))
 
     @classmethod
     def from_columns(cls, columns: Sequence[ArrayLike]) -> Signatures:
-        """The same from columns, the form in which an engine hands over millions of rows without a Python object each.
+        """Return the signatures in columns: n, r1 … r(k+1), number of classes.
 
-        A sum may arrive as float64 (drivers do that with 128-bit integers); it is accepted if it is a whole number.
+        Engines return millions of rows in this form, without a Python object for each. A sum may be float64 (drivers
+        return 128-bit integers so); it is accepted if it is an integer.
         """
         if len(columns) < 3:
             raise UsageError(f"{len(columns)} columns were given, a signature has at least 3: n, r1, number of classes")
         import numpy as np
 
-        n, *counts, multiplicity = [_whole(column) for column in columns]
+        n, *counts, multiplicity = [_to_integers(column) for column in columns]
         return cls(n, np.stack(counts).T, multiplicity)
 
     @property
     def as_rows(self) -> tuple[tuple[int, ...], ...] | None:
-        """n, r1 … r(k+1), number of classes of each, where they are few and came so."""
-        return self.__dict__.get("few")
+        """The rows (n, r1 … r(k+1), number of classes), if the signatures came so; None = they are arrays."""
+        return self.__dict__.get("integer_rows")
 
     def __len__(self) -> int:
         return len(self.n if self.as_rows is None else self.as_rows)
 
     def padded(self, k: int) -> Signatures:
-        """The same for up to `k` pieces of knowledge, where no class has more values than are counted.
+        """Return the signatures for up to `k` pieces of knowledge, if no class has more values than are counted.
 
         >>> Signatures.from_classes([[2, 1]], k=1).padded(2).counts.tolist()
         [[2, 1, 0]]
         """
         import numpy as np
 
-        more = k - self.k
-        return self if more <= 0 else Signatures(self.n, np.pad(self.counts, ((0, 0), (0, more))), self.multiplicity)
+        width = k - self.k
+        return self if width <= 0 else Signatures(self.n, np.pad(self.counts, ((0, 0), (0, width))), self.multiplicity)
 
     @property
     def k(self) -> int:
-        """The largest number of pieces of knowledge that these signatures can answer for."""
+        """The largest number of pieces of knowledge that the signatures suffice for."""
         return int(self.counts.shape[1]) - 1 if self.as_rows is None else len(self.as_rows[0]) - 3
 
     @property
@@ -154,20 +155,20 @@ class Signatures:
         return int(self.n.astype("int64").dot(self.multiplicity.astype("int64")))
 
     def signature(self, position: int) -> tuple[int, tuple[int, ...]]:
-        """n and the largest counts of one signature, as Python integers."""
+        """Return n and the largest counts of one signature, as Python integers."""
         if self.as_rows is not None:
             n, *counts, _ = self.as_rows[position]
             return n, tuple(counts)
         return int(self.n[position]), tuple(self.counts[position].tolist())
 
     def take(self, positions: IntArray) -> Signatures:
-        """The signatures at some positions."""
+        """Return the signatures at the positions."""
         return Signatures(self.n[positions], self.counts[positions], self.multiplicity[positions])
 
     def fewest_values(self) -> int:
-        """The smallest number of distinct sensitive values in a class, or k + 2 if every class has more than k + 1."""
+        """Return the smallest number of distinct sensitive values in a class, k + 2 if all have more than k + 1."""
         if self.as_rows is not None:
-            return min(_values(n, counts) for n, *counts, _ in self.as_rows)
+            return min(_count_values(n, counts) for n, *counts, _ in self.as_rows)
         left = self.n.astype("int64")
         for rank in range(self.k + 1):
             left -= self.counts[:, rank]
@@ -179,19 +180,19 @@ class Signatures:
 _ARRAYS = ("n", "counts", "multiplicity")
 
 
-def _is_sound(row: Sequence[Any]) -> bool:
-    """Whether a row is a signature, in Python's own integers; what is wrong with another is told of arrays."""
+def _is_possible(row: Sequence[Any]) -> bool:
+    """Return True if a row of Python integers is a possible signature. Errors in other rows are found in arrays."""
     if any(type(value) is not int for value in row):
         return False
     n, *counts, multiplicity = row
     total = sum(counts)
-    ordered = all(here >= after for here, after in pairwise(counts))
-    whole = total <= n <= LARGEST_CLASS and (counts[-1] > 0 or total == n)
-    return ordered and whole and counts[0] >= 1 and counts[-1] >= 0 and 1 <= multiplicity <= LARGEST_CLASS
+    is_ordered = all(count >= following for count, following in pairwise(counts))
+    adds_up = total <= n <= LARGEST_CLASS and (counts[-1] > 0 or total == n)
+    return is_ordered and adds_up and counts[0] >= 1 and counts[-1] >= 0 and 1 <= multiplicity <= LARGEST_CLASS
 
 
-def _values(n: int, counts: Sequence[int]) -> int:
-    """The number of distinct values of a class, or one more than there are counts if these do not hold all rows."""
+def _count_values(n: int, counts: Sequence[int]) -> int:
+    """Return the number of distinct values of a class, `len(counts)` + 1 if the counts do not add up to its rows."""
     for rank, count in enumerate(counts):
         n -= count
         if not n:
@@ -199,7 +200,7 @@ def _values(n: int, counts: Sequence[int]) -> int:
     return len(counts) + 1
 
 
-def _arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArray, IntArray]:
+def _to_arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArray, IntArray]:
     import numpy as np
 
     try:
@@ -209,12 +210,12 @@ def _arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArray, 
     return table[:, 0], table[:, 1:-1], table[:, -1]
 
 
-def _check_level(k: int) -> None:
+def _check_knowledge(k: int) -> None:
     if k < 0:
         raise UsageError(f"the number of pieces of knowledge is {k}, it must be at least 0")
 
 
-def _integers(name: str, values: Any) -> IntArray:
+def _integer_array(name: str, values: Any) -> IntArray:
     import numpy as np
 
     array = np.asarray(values)
@@ -223,7 +224,12 @@ def _integers(name: str, values: Any) -> IntArray:
     return array
 
 
-def _whole(column: ArrayLike) -> IntArray:
+def _to_integers(column: ArrayLike) -> IntArray:
+    """Return a column of a database as integers.
+
+    Raises:
+        UsageError: a value is missing, is not an integer or is too large to be exact.
+    """
     import numpy as np
 
     if np.ma.is_masked(column):
@@ -232,13 +238,13 @@ def _whole(column: ArrayLike) -> IntArray:
     if array.dtype.kind == "u":
         return array.astype(np.int64)
     if array.dtype.kind != "f":
-        return _integers("a column", array)
+        return _integer_array("a column", array)
     if not (np.abs(array) <= LARGEST_CLASS).all():
         raise UsageError(f"a column of the signatures has a missing value or one beyond {LARGEST_CLASS}")
-    whole = array.astype(np.int64)
-    if not (whole == array).all():
+    integers = array.astype(np.int64)
+    if not (integers == array).all():
         raise UsageError("a column of the signatures has a value that is not a whole number")
-    return whole
+    return integers
 
 
 def _check_shapes(signatures: Signatures) -> None:
@@ -250,14 +256,15 @@ def _check_shapes(signatures: Signatures) -> None:
 
 
 def _check_values(signatures: Signatures) -> None:
+    """Raise UsageError if a signature is impossible."""
     n, counts, multiplicity = signatures.n, signatures.counts, signatures.multiplicity
     last = signatures.k
     _refuse(multiplicity < 1, "is shared by {} classes, it must be at least {}", multiplicity, 1)
     _refuse(counts[:, 0] < 1, "has {} as its largest count, it must be at least {}", counts[:, 0], 1)
     _refuse(counts[:, last] < 0, "has {} as its smallest count, it must be at least {}", counts[:, last], 0)
     for rank in range(last):
-        here, after = counts[:, rank], counts[:, rank + 1]
-        _refuse(here < after, "has counts out of order: {} is before {}", here, after)
+        larger, smaller = counts[:, rank], counts[:, rank + 1]
+        _refuse(larger < smaller, "has counts out of order: {} is before {}", larger, smaller)
     _refuse(n > LARGEST_CLASS, "has {} rows, more than the supported {}", n, LARGEST_CLASS)
     total = counts.sum(axis=1, dtype="int64")
     _refuse(total > n, "has counts that add up to {} but only {} rows", total, n)
@@ -266,32 +273,38 @@ def _check_values(signatures: Signatures) -> None:
 
 
 def _refuse(wrong: NDArray[np.bool_], sentence: str, left: IntArray, right: IntArray | int) -> None:
+    """Raise UsageError for the first wrong signature; `sentence` has places for its numbers in `left` and `right`."""
     if wrong.any():
         position = int(wrong.argmax())
         other = right if isinstance(right, int) else right[position]
         raise UsageError(f"signature {position} " + sentence.format(left[position], other))
 
 
-# Class facts: what models ask of the equivalence classes, computed together in the database.
+# Facts of classes, computed together in the database.
 #
-# Models name facts; `ClassHistogram` knows the classes of one table for one sensitive attribute, in one of the physical
-# forms, and turns facts into statements. One scan of the table makes the classes; everything else reads them.
+# Models name facts. `ClassHistogram` has the classes of one table for one sensitive attribute, in one of the physical
+# forms, and turns facts into statements. One scan of the table makes the classes; all other statements read them.
 
 Levels: TypeAlias = "Sequence[tuple[str, str, str]]"
-"""(name, fold, expression) of what models report."""
+"""(name, fold, expression) of the levels of models."""
 Verdicts: TypeAlias = "Sequence[tuple[str, str, str]]"
-"""(name, predicate of failing classes, predicate of classes too close to the limit to tell)."""
+"""(name, predicate of failing classes, predicate of classes too close to the limit for floating point)."""
 _COUNT_BITS = 40
 """A cell of a class is one number: its lane in the bits from here on, its count below."""
-FEW_ROWS = 10_000
-"""Of a table of so many rows or fewer, signatures come as rows: arrays cost a driver more to prepare than to fill."""
+SMALL_TABLE_ROWS = 10_000
+"""Up to this many rows of the table, signatures are read as rows: drivers take longer to prepare arrays than to fill
+them."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact of a class: a macro of `_facts.sql` with whole-number arguments, under a column name of its own.
+    """A fact of a class.
 
-    `shown`: whether it says something to a person who reads about a failing class.
+    Args:
+        name: the column of the fact, a different one for each fact.
+        macro: the macro of `_facts.sql` that computes it.
+        arguments: the arguments of the macro, integers.
+        shown: whether reports show it for failing classes.
     """
 
     name: str
@@ -302,7 +315,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Level:
-    """A number that a model reports: `MIN` or `MAX` over the classes of an expression over facts."""
+    """A number that a model reports: an expression over facts, folded by `MIN` or `MAX` over the classes."""
 
     fold: str
     expression: str
@@ -312,8 +325,13 @@ class Level:
 class SensitiveTable:
     """A sensitive attribute over the whole table.
 
-    `totals[i]` is n(s) of the value in lane i (rows, or persons with it); lanes are ranks. `values` are read only
-    when a model needs them, and never leave for a report. NULL is the last lane when `has_null`.
+    Args:
+        name: the user's name of the attribute.
+        totals: n(s) of the value in each lane: the rows (or people) with it. Lanes are ranks.
+        has_null: whether the last lane is NULL.
+        ordered: whether the values have an order.
+        text: whether they are text.
+        values: the values by lane. No report shows them.
     """
 
     name: str
@@ -330,19 +348,25 @@ class SensitiveTable:
 
     @property
     def distinct(self) -> int:
-        """How many values, NULL included."""
+        """The number of values, NULL included."""
         return len(self.totals)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The table as a histogram sees it: a FROM item and the expressions of the key, in the engine's dialect.
+    """The table that a histogram counts: a FROM item and expressions, in the engine's dialect.
 
-    `solo`: a row with a NULL in its key is a class of its own. `collated`: whether each key is a column of text.
-    `hashed`: whether each key is a column whose equal values have one hash: no text, which a collation may compare.
-    `whole`: whether each key is a column of whole numbers. `sensitive` is the sensitive attribute's expression, None
-    when there is none; `weights` that of the people whom a row stands for. `entity_label`: what
-    the user calls the entity.
+    Args:
+        source: the FROM item.
+        keys: the expressions of the class key.
+        entity: the expression that identifies a person; None = rows are counted.
+        solo: whether a row with a NULL in its key is a class of its own.
+        collated: whether each key is a text column.
+        sensitive: the expression of the sensitive attribute; None = there is none.
+        weights: the expression of the number of people that a row represents; None = there are no weights.
+        hashed: whether equal values of each key have equal hashes. Text does not, because a collation may compare it.
+        integers: whether each key is an integer column.
+        entity_label: the user's name of the entity.
     """
 
     source: str
@@ -353,11 +377,11 @@ class Frame:
     sensitive: str | None = None
     weights: str | None = None
     hashed: tuple[bool, ...] = ()
-    whole: tuple[bool, ...] = ()
+    integers: tuple[bool, ...] = ()
     entity_label: str = ""
 
     def parameters(self) -> dict[str, Any]:
-        """The table as templates read it."""
+        """Return the parameters of templates that read the table."""
         return {
             "source": Raw(self.source),
             "keys": [Raw(key) for key in self.keys],
@@ -372,9 +396,16 @@ class ClassHistogram:
     """The classes of one table for one sensitive attribute (or none), as a relation that facts are computed from.
 
     Args:
-        classes: a FROM item of the classes (a temporary relation, or the statement that makes them).
-        totals: a FROM item of (lane, s, total); empty when no sensitive attribute.
-        form: `packed`, `cells`, or `wildcard` (cells of what each pattern of keys matches, with its key).
+        engine: the engine that has the relation.
+        table: the sensitive attribute over the whole table; None = there is none.
+        classes: a FROM item of the classes: a temporary relation, or the statement that makes them.
+        totals: a FROM item of (lane, s, total); empty without a sensitive attribute.
+        form: `packed`, `cells`, or `wildcard` (cells of the rows that each pattern of keys matches, with its key).
+        answers: the rows of statements that were run ahead, by the text of the statement.
+        facts_relation: a FROM item of materialized facts by the id of the class; empty = there are none.
+        kept_facts: the facts in it.
+        cells: a FROM item of materialized cells (id, lane, c), a row each, which `classes` collects into lists when it
+            is read; empty = there is none.
     """
 
     engine: Engine
@@ -383,12 +414,9 @@ class ClassHistogram:
     totals: str
     form: str
     answers: dict[str, list[Row]] = field(default_factory=dict, repr=False, compare=False)
-    """What was asked ahead, by the text of the statement."""
-    kept: str = ""
-    """A FROM item of facts that are kept, each with the id of its class; empty where none are."""
+    facts_relation: str = ""
     kept_facts: tuple[Fact, ...] = ()
     cells: str = ""
-    """A FROM item of cells (id, lane, c) that are kept one by one; `classes` then makes their lists when it is read."""
 
     @property
     def lane_count(self) -> int:
@@ -396,11 +424,11 @@ class ClassHistogram:
         return self.table.distinct if self.table else 0
 
     def statement(self, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> Statement:
-        """A statement over the class facts."""
+        """Render a template over facts, which are computed from the classes or read if they are materialized."""
         packed = self.form == "packed" or self.table is None
         dialect = self.engine.dialect
         totals = self.table.totals if self.table else ()
-        known = bool(self.kept) and all(fact in self.kept_facts for fact in facts)
+        are_materialized = bool(self.facts_relation) and all(fact in self.kept_facts for fact in facts)
         return render(
             template,
             dialect,
@@ -408,7 +436,7 @@ class ClassHistogram:
             classes=Raw(self.classes),
             totals=Raw(self.totals) if self.totals else "",
             facts=list(facts),
-            kept_facts=Raw(self.kept) if known else "",
+            kept_facts=Raw(self.facts_relation) if are_materialized else "",
             kept_cells=Raw(self.cells) if self.cells else "",
             lane_totals=totals,
             form="packed" if packed else "cells",
@@ -417,18 +445,18 @@ class ClassHistogram:
         )
 
     def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a statement over the classes; what was asked ahead has no parameters."""
-        known = self.answers.get(statement.sql)
-        return self.engine.run(statement, parameters) if known is None else known
+        """Return the rows of a statement over the classes. Statements that were run ahead have no parameters."""
+        rows = self.answers.get(statement.sql)
+        return self.engine.run(statement, parameters) if rows is None else rows
 
     def ask_ahead(self, statements: Sequence[Statement]) -> None:
-        """Have the rows of statements that are going to be asked, or may be, from one making of the classes."""
-        shared = [item for item in (self.classes, self.totals) if item.startswith("(")]
-        found = self.engine.run_together(statements, shared)
-        self.answers.update(zip((statement.sql for statement in statements), found, strict=True))
+        """Run statements that will or may be asked later, so that the classes are made only once for all of them."""
+        shared = [relation for relation in (self.classes, self.totals) if relation.startswith("(")]
+        answers = self.engine.run_together(statements, shared)
+        self.answers.update(zip((statement.sql for statement in statements), answers, strict=True))
 
     def figures(self, facts: Sequence[Fact], levels: Levels, verdicts: Verdicts) -> list[dict[str, Any]]:
-        """The figures of all models, one row a distinct class size."""
+        """Return the figures of all models, one row per distinct class size."""
         names = ["size", "classes", "table_rows", *(name for name, _, _ in levels)]
         for name, _, doubtful in verdicts:
             names += [f"{name}_classes", f"{name}_rows"] + ([f"{name}_doubtful"] if doubtful else [])
@@ -436,26 +464,29 @@ class ClassHistogram:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def figures_statement(self, facts: Sequence[Fact], levels: Levels, verdicts: Verdicts) -> Statement:
-        """What asks for the figures of all models."""
+        """Return the statement that computes the figures of all models."""
         step = f"figures of {self.table.name}" if self.table else "class sizes"
-        asked = {"levels": list(levels), "verdicts": list(verdicts), **self.narrow(facts)}
-        return self.statement("classes/figures.sql", facts, step, **asked)
+        parameters = {"levels": list(levels), "verdicts": list(verdicts), **self.product_types(facts)}
+        return self.statement("classes/figures.sql", facts, step, **parameters)
 
-    def narrow(self, facts: Sequence[Fact]) -> dict[str, Any]:
-        """The parameters of a statement in which products of counts of this table fit a plain integer, which is several
-        times as fast; none where they might not. A fact adds up to four products for each lane."""
+    def product_types(self, facts: Sequence[Fact]) -> dict[str, Any]:
+        """Return the types for products of counts as parameters of a statement.
+
+        Plain integers are several times as fast; they are used if every sum of products fits them. A fact adds up to
+        four products for each lane.
+        """
         factors = [sum(fact.arguments.get(name, 0) for name in ("numerator", "denominator")) for fact in facts]
         largest = 4 * max(1, self.lane_count) * (self.table.total if self.table else 0) ** 2 * max(1, *factors, 1)
         return {"wide": "BIGINT", "wider": spoken(self.engine.dialect).wide} if largest < 2**62 else {"wider": ""}
 
     def histogram(self, facts: Sequence[Fact], condition: str = "", limit: int | None = None) -> list[Row]:
-        """(facts…, classes, rows) for every combination of the facts that occurs, or for `limit` of them."""
+        """Return (facts…, classes, rows) for every combination of the facts that occurs, or for `limit` of them."""
         names = [fact.name for fact in facts]
         parameters = {"names": names, "condition": condition, "limit": limit}
         return self.ask(self.statement("classes/fact_histogram.sql", facts, "histogram of facts", **parameters))
 
     def vectors(self, facts: Sequence[Fact], condition: str, limit: int) -> list[tuple[dict[int, int], int, int]]:
-        """({lane: count}, classes, rows) of the classes that satisfy a condition, merged when equal."""
+        """Return ({lane: count}, classes, rows) of the classes that satisfy a condition. Equal ones are merged."""
         columns = ", ".join(f"c{lane}" for lane in range(self.lane_count))
         statement = self.statement(
             "classes/count_vectors.sql",
@@ -469,29 +500,29 @@ class ClassHistogram:
         return [(self._vector(row), int(row[-2]), int(row[-1])) for row in self.ask(statement)]
 
     def signatures(self, knowledge: int) -> Signatures:
-        """The distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
+        """Return the distinct signatures of the classes, for up to `knowledge` pieces of knowledge."""
         if not self.lane_count:
             return Signatures.from_rows([], knowledge)
         statement = self.signatures_statement(knowledge)
         absent = knowledge + 1 - min(knowledge + 1, self.lane_count)
-        few = self.table is not None and self.table.total <= FEW_ROWS
-        if few or statement.sql in self.answers:
+        is_small = self.table is not None and self.table.total <= SMALL_TABLE_ROWS
+        if is_small or statement.sql in self.answers:
             rows = self.ask(statement)
             return Signatures.from_rows([(*row[:-1], *[0] * absent, row[-1]) for row in rows], knowledge)
         n, *counts, classes = self.engine.columns_as_arrays(statement).values()
         return Signatures.from_columns([n, *counts, *[n * 0] * absent, classes])
 
     def signatures_statement(self, knowledge: int) -> Statement:
-        """What asks for them."""
+        """Return the statement that reads the signatures."""
         fact = self.top_counts(knowledge)
         return self.statement("classes/signatures.sql", [fact], "signatures", depth=fact.arguments["count"])
 
     def top_counts(self, knowledge: int) -> Fact:
-        """The fact that signatures are made of."""
+        """Return the fact that signatures are read from: the largest counts of a class."""
         return Fact("top_counts", "top", {"count": min(knowledge + 1, self.lane_count)})
 
     def counts_of(self, cells: Row) -> list[int]:
-        """The counts of a class by lane, from one column a lane, or one list of cells."""
+        """Return the counts of a class by lane, from one column per lane or one list of cells."""
         if self.form == "packed":
             return [int(count) for count in cells]
         counts = [0] * self.lane_count
@@ -506,32 +537,33 @@ class ClassHistogram:
         return {int(lane): int(count) for lane, count in pairs}
 
 
-# The table for someone who knows all rows of a person: persons with the same combinations form the classes.
+# The table for an attacker who knows all rows of a person: people with the same set of rows form the classes.
 
-BESIDE = 500
-"""Histograms of persons with all their rows stand so many places behind those of rows."""
+KNOWN_ROWS_OFFSET = 500
+"""Number of the first histogram of people by all their rows; those of single rows have smaller numbers."""
 
 
-def alike_statement(engine: Engine, frame: Frame) -> Statement:
-    """The rows (known, e, s): a number for the set of all combinations of a row's person, the person, the value."""
+def known_rows_statement(engine: Engine, frame: Frame) -> Statement:
+    """Return the statement of rows (known, e, s): the number of the person's set of rows, the person, the value."""
     step = "people with the same rows"
     return render("classes/persons_alike.sql", engine.dialect, step=step, **frame.parameters())
 
 
-def alike_frame(engine: Engine, frame: Frame, part: int = 0) -> Frame:
-    """The frame in which all rows of a person are known: the key of a row is what its person's rows say together.
+def make_known_rows_frame(engine: Engine, frame: Frame, part: int = 0) -> Frame:
+    """Return the frame for an attacker who knows all rows of a person: the key of a row is its person's set of rows.
 
     Args:
-        engine: keeps the rows for the session where it can. frame: with keys and an entity.
-        part: which of several such frames of a session this is.
+        engine: the engine. It materializes the rows if it can.
+        frame: a frame with keys and an entity.
+        part: the number of this frame among those of the session.
     """
-    statement = alike_statement(engine, frame)
+    statement = known_rows_statement(engine, frame)
     source = f"({statement.sql})"
     if engine.can_materialize:
         source = engine.materialize(f"sqlaudit_alike_{part}", statement).sql
-    return frame_of_alike(frame, source)
+    return known_rows_frame(frame, source)
 
 
-def frame_of_alike(frame: Frame, source: str) -> Frame:
-    """The frame over rows of `alike_statement`, when these are made."""
+def known_rows_frame(frame: Frame, source: str) -> Frame:
+    """Return the frame over the rows of `known_rows_statement`, which are in the FROM item `source`."""
     return Frame(source, ("known",), "e", False, (False,), None if frame.sensitive is None else "s")

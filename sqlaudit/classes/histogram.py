@@ -1,4 +1,4 @@
-"""From a table to its class histogram: which physical form, how values are packed, and what is kept for the session."""
+"""From a table to its class histogram: its physical form, the packing of counts, and its relations in the session."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from sqlaudit.engines.contract import Engine
 
 # Classes counted in parts that fit the memory, where all of them together would be spilled to disk.
 #
-# What DuckDB spills here is encrypted, by a cipher in software that costs several times what counting does. To read the
-# rows once more for each part is cheaper.
+# DuckDB encrypts its spill files here, with a cipher in software that costs several times what counting does. It is
+# cheaper to read the rows once more for each part.
 
-A_CLASS = 500
-"""Bytes of a class while it is counted: keys of numbers spilled at 160 and no longer at 330, on two threads."""
-MOST_PARTS = 24
-"""Beyond so many parts, reading the rows again costs as much as spilling."""
+CLASS_BYTES = 500
+"""Memory of a class while it is counted: keys of numbers spilled at 160 and no longer at 330, on two threads."""
+MAX_PARTS = 24
+"""Largest number of parts: beyond it, reading the rows again costs as much as spilling."""
 
 
 @dataclass(frozen=True)
-class Share:
-    """One part of the classes: those whose key has a hash, or whose missing values a number, with this remainder.
+class ClassPart:
+    """One part of the classes: those with this remainder of the hash of their key, or of the number of their pattern.
 
     Args:
-        places: those of the columns that are hashed, from 1 on. parts: how many parts. part: which, from 0 on.
+        places: the columns of the key that are hashed, from 1 on.
+        parts: the number of parts.
+        part: the number of this part, from 0 on.
         lanes: a FROM item of (lane, s, total), which all parts read.
     """
 
@@ -40,59 +42,71 @@ class Share:
     lanes: str = ""
 
 
-def shares_of(engine: Engine, frame: Frame, rows: int) -> tuple[Share, ...]:
-    """The parts that classes are counted in; none where all fit the memory at once, or cannot be parted.
+def split_classes(engine: Engine, frame: Frame, rows: int) -> tuple[ClassPart, ...]:
+    """Return the parts that classes are counted in; empty if all fit the memory at once, or no key can be hashed.
 
     Args:
-        rows: how many rows the table has, or persons with their values.
+        engine: the engine, with its memory.
+        frame: the table.
+        rows: rows of the table, or (person, value) pairs.
     """
-    memory, hashed = engine.memory(), tuple(place for place, safe in enumerate(frame.hashed, 1) if safe)
-    if memory is None or not hashed or rows * A_CLASS <= memory:
+    memory, hashed = engine.memory(), tuple(place for place, is_hashed in enumerate(frame.hashed, 1) if is_hashed)
+    if memory is None or not hashed or rows * CLASS_BYTES <= memory:
         return ()
-    groups = rows
+    classes = rows
     if frame.entity is None:
-        about = render("classes/classes_about.sql", engine.dialect, step="number of classes", **frame.parameters())
-        groups = int(engine.run(about)[0][0])
-    parts = min(MOST_PARTS, -(-groups * A_CLASS // memory))
-    return tuple(Share(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
+        estimate = render("classes/classes_about.sql", engine.dialect, step="number of classes", **frame.parameters())
+        classes = int(engine.run(estimate)[0][0])
+    parts = min(MAX_PARTS, -(-classes * CLASS_BYTES // memory))
+    return tuple(ClassPart(hashed, parts, part) for part in range(parts)) if parts > 1 else ()
 
 
-OFFERED = 2_000_000
-"""Cells that are offered to patterns in one statement, at most: more take memory, fewer take statements."""
-AN_OFFER = 200
-"""Bytes of a cell while it is offered."""
+MAX_OFFERED_CELLS = 2_000_000
+"""Largest number of cells that one statement compares with patterns: more take memory, fewer take statements."""
+OFFERED_CELL_BYTES = 200
+"""Memory of a cell while it is compared with patterns."""
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
-SAMPLE = 1_000_000
-"""Rows looked at to guess how wide lanes must be."""
+SAMPLE_ROWS = 1_000_000
+"""Rows of the sample from which the width of lanes is guessed."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Which lane lies where: words of (lane, shift) pairs, and the lanes' width in bits."""
+    """The layout of a count vector.
+
+    Args:
+        words: the (lane, shift) pairs of each word.
+        bits: the width of a lane.
+        word_type: the SQL type of a word.
+    """
 
     words: tuple[tuple[tuple[int, int], ...], ...]
     bits: int
     word_type: str
 
     @classmethod
-    def plan(cls, lanes: int, largest: int, dialect: str, most: int = 0) -> Packing:
-        """Lanes wide enough for counts up to `largest`, as many a word as fit.
+    def plan(cls, lanes: int, largest: int, dialect: str, largest_possible: int = 0) -> Packing:
+        """Plan lanes for counts up to `largest`, as many in a word as fit.
 
-        No count exceeds `most`: where that is more than `largest` guesses, a word still never overflows, so that a
-        wrong guess is found out afterwards instead of ending in an error; and the words are filled, since wider lanes
-        in as many words cost nothing.
+        Args:
+            lanes: the number of lanes.
+            largest: the largest count that is expected.
+            dialect: the engine's dialect, which decides the type of a word.
+            largest_possible: a bound of all counts. If `largest` is a guess below it, a word still never overflows: a
+                wrong guess is detected afterwards and is no error. Words are filled, because wider lanes in the same
+                number of words cost nothing.
         """
-        found = spoken(dialect)
-        bits = max(found.lane_bits, largest.bit_length())
-        per_word = 1 + max(0, found.word_bits - max(bits, most.bit_length())) // bits
-        if bits < most.bit_length() and lanes:
+        types, bits_possible = spoken(dialect), largest_possible.bit_length()
+        bits = max(types.lane_bits, largest.bit_length())
+        per_word = 1 + max(0, types.word_bits - max(bits, bits_possible)) // bits
+        if bits < bits_possible and lanes:
             per_word = -(-lanes // -(-lanes // per_word))
-            room = (found.word_bits - most.bit_length()) // (per_word - 1) if per_word > 1 else most.bit_length()
-            bits = max(bits, min(most.bit_length(), room))
+            room = (types.word_bits - bits_possible) // (per_word - 1) if per_word > 1 else bits_possible
+            bits = max(bits, min(bits_possible, room))
         chunks = [range(start, min(start + per_word, lanes)) for start in range(0, lanes, per_word)]
-        words = tuple(tuple((lane, place * bits) for place, lane in enumerate(chunk)) for chunk in chunks)
-        return cls(words, bits, found.word)
+        words = tuple(tuple((lane, position * bits) for position, lane in enumerate(chunk)) for chunk in chunks)
+        return cls(words, bits, types.word)
 
     @property
     def capacity(self) -> int:
@@ -100,127 +114,166 @@ class Packing:
         return int(2**self.bits - 1)
 
     def weights_of(self, lane: int) -> list[int]:
-        """The weight of a lane in each word."""
+        """Return the factor of a lane in each word."""
         return [2 ** dict(word)[lane] if lane in dict(word) else 0 for word in self.words]
 
 
 @dataclass(frozen=True)
 class HistogramBuilder:
-    """Makes class histograms over one frame, in a session (temporary relations) or standalone."""
+    """A builder of class histograms over one frame, in a session (temporary relations) or as single statements.
+
+    Args:
+        engine: the engine that counts.
+        frame: the table.
+        nulls: the policy for missing values in keys.
+        number: the number of this histogram in the session. Each has relations of its own.
+        lanes: a FROM item of the materialized sensitive values with their lanes (`with_lanes`); empty = there is none.
+    """
 
     engine: Engine
     frame: Frame
     nulls: NullPolicy = NullPolicy.EQUAL
-    part: int = 0
-    """Which of several histograms of a session this is; each keeps relations of its own."""
+    number: int = 0
     lanes: str = ""
-    """A FROM item of the sensitive values with their lanes that are kept (`with_lanes`); empty where none are."""
 
     def shape(self, sensitive: str | None) -> tuple[int, int, int, int]:
-        """(distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
-        distinct, nulls, rows, without = self.engine.run(self._render("totals_shape", "sensitive values", sensitive))[0]
-        return int(distinct), int(nulls), int(rows), int(without)
+        """Return (distinct values, NULL rows, rows, rows without entity) of a sensitive expression."""
+        statement = self._render("totals_shape", "sensitive values", sensitive)
+        distinct, nulls, rows, without_entity = self.engine.run(statement)[0]
+        return int(distinct), int(nulls), int(rows), int(without_entity)
 
-    def values(self, sensitive: str, text: bool, most: int) -> list[Row]:
-        """(value, total, rows that are NULL, rows without entity) of each value by rank, NULL last; `most` at most."""
+    def values(self, sensitive: str, text: bool, limit: int) -> list[Row]:
+        """Return (value, total, rows that are NULL, rows without entity) of each value by rank, NULL last.
+
+        Args:
+            sensitive: the expression of the sensitive attribute.
+            text: whether its values are text.
+            limit: the largest number of values to return.
+        """
         template = "values_kept" if self.lanes else "values_counted"
-        given = {"text": text, "most": most, "kept_lanes": Raw(self.lanes)}
-        return [row[1:] for row in self.engine.run(self._render(template, "sensitive values", sensitive, **given))]
+        parameters = {"text": text, "most": limit, "kept_lanes": Raw(self.lanes)}
+        return [row[1:] for row in self.engine.run(self._render(template, "sensitive values", sensitive, **parameters))]
 
-    def with_lanes(self, text: bool, most: int) -> HistogramBuilder:
-        """The builder with the sensitive values kept, so that no later statement counts them again; the builder as it
-        is where keeping costs more than counting."""
+    def with_lanes(self, text: bool, limit: int) -> HistogramBuilder:
+        """Materialize the sensitive values, so that no later statement counts them again.
+
+        Args:
+            text: whether the values are text.
+            limit: the largest number of values.
+
+        Returns:
+            The builder with the values, or unchanged if materializing costs more than counting.
+        """
         sensitive = self.frame.sensitive
         if sensitive is None or not self.engine.numbers_rows:
             return self
-        made = self._render("values_counted", "sensitive values", sensitive, text=text, most=most)
-        return replace(self, lanes=self._relation(self._name("totals"), made))
+        statement = self._render("values_counted", "sensitive values", sensitive, text=text, most=limit)
+        return replace(self, lanes=self._materialize(self._relation_name("totals"), statement))
 
     def persons_in_several_places(self, sensitive: str) -> int:
-        """How many persons lie in more than one class or have more than one value of a sensitive expression."""
+        """Return the number of people in several classes or with several values of a sensitive expression."""
         statement = self._render("entities_in_several_places", "people in several groups", sensitive)
         return int(self.engine.run(statement)[0][0])
 
     def combinations_statement(self) -> Statement:
-        """(persons, those of them with more than one combination of the quasi-identifiers)."""
+        """Return the statement of (people, those of them with several combinations of the quasi-identifiers)."""
         return self._render("entities_in_several_classes", "people with several combinations", None)
 
     def build(self, sensitive: str | None, table: SensitiveTable | None, *, keep_keys: bool = False) -> ClassHistogram:
-        """The classes for one sensitive expression; `keep_keys` keeps them apart with their keys q1, q2, …"""
+        """Count the classes for one sensitive expression.
+
+        Args:
+            sensitive: the expression; None = only sizes are counted.
+            table: the sensitive attribute over the whole table.
+            keep_keys: whether classes are separate and have their keys q1, q2, …, else equal ones may be merged.
+        """
         wildcard = self.nulls is NullPolicy.WILDCARD
         packed = not wildcard and (table is None or table.distinct <= PACKED_VALUES)
         totals = ""
         if not packed and table is not None and sensitive is not None:
-            made = self._totals_statement(sensitive, table.text)
-            totals = self.lanes or self._relation(self._name("totals"), made)
+            statement = self._totals_statement(sensitive, table.text)
+            totals = self.lanes or self._materialize(self._relation_name("totals"), statement)
         if wildcard:
-            classes = self._matched(sensitive, table)
+            classes = self._wildcard_relation(sensitive, table)
             return ClassHistogram(self.engine, table, classes, totals, "wildcard")
-        coded = None if packed or keep_keys else self._coded(table, totals)
+        coded = None if packed or keep_keys else self._build_coded(table, totals)
         if coded is not None:
             return coded
         if packed:
             classes = self._packed_relation(sensitive, table, keep_keys)
         else:
-            classes = self._numbered(self._name("keyed" if keep_keys else "classes"), sensitive, table, keep_keys)
+            name = self._relation_name("keyed" if keep_keys else "classes")
+            classes = self._cells_relation(name, sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
 
     def keep_facts(self, histogram: ClassHistogram, facts: Sequence[Fact]) -> ClassHistogram:
-        """The histogram with facts that several statements read, computed once where that unfolds lists of cells."""
+        """Materialize facts that several statements read, if computing them unfolds lists of cells.
+
+        Returns:
+            The histogram with the facts, or unchanged.
+        """
         if histogram.form != "cells" or not self.engine.numbers_rows:
             return histogram
         if histogram.cells:
-            kept = facts_of_cells(histogram, facts, self._name("facts"))
+            relation = materialize_facts_of_cells(histogram, facts, self._relation_name("facts"))
         else:
             statement = histogram.statement("classes/facts.sql", facts, "facts of classes", once=True)
-            kept = self._relation(self._name("facts"), statement)
-        return replace(histogram, kept=kept, kept_facts=tuple(facts))
+            relation = self._materialize(self._relation_name("facts"), statement)
+        return replace(histogram, facts_relation=relation, kept_facts=tuple(facts))
 
     def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
-        """The classes with their keys as one statement that keeps nothing and counts anew whenever it runs.
+        """Return the classes with their keys as one statement, which materializes nothing and counts whenever it runs.
 
-        Lanes are numbered when it runs; only the totals of the table, which some facts compare with, are those of now.
+        Lanes are numbered when it runs. Only the totals of the table, which some facts compare with, are today's.
         """
         if table is None or sensitive is None:
-            packed = self._packed(None, None, True, self._packing(None, 1))
-            return ClassHistogram(self.engine, None, _inlined(packed), "", "packed")
-        totals = _inlined(self._totals_statement(sensitive, table.text))
-        return ClassHistogram(
-            self.engine, table, _inlined(self._cells(sensitive, table, True, number=True)), totals, "cells"
-        )
+            packed = self._packed_statement(None, None, True, self._plan_packing(None, 1))
+            return ClassHistogram(self.engine, None, inline(packed), "", "packed")
+        totals = inline(self._totals_statement(sensitive, table.text))
+        cells = inline(self._cells_statement(sensitive, table, True, number=True))
+        return ClassHistogram(self.engine, table, cells, totals, "cells")
 
-    def _coded(self, table: SensitiveTable | None, totals: str) -> ClassHistogram | None:
-        """The classes as cells under one number each; None where the key has no such numbers, or the memory no room."""
-        if table is None or not self.engine.can_materialize or shares_of(self.engine, self.frame, table.total):
+    def _build_coded(self, table: SensitiveTable | None, totals: str) -> ClassHistogram | None:
+        """Return the classes as cells under one number each; None if the key has no code, or memory is too small."""
+        if table is None or not self.engine.can_materialize or split_classes(self.engine, self.frame, table.total):
             return None
-        coding = coding_of(self.engine, self.frame, table)
-        cells = coding and coded_cells(self.engine, self.frame, table, coding, totals, self._name("cells"))
+        coding = plan_coding(self.engine, self.frame, table)
+        name = self._relation_name("cells")
+        cells = coding and materialize_coded_cells(self.engine, self.frame, table, coding, totals, name)
         if not cells:
             return None
         # Lists of the cells are made when they are read
-        classes = _inlined(render("classes/classes_of_cells.sql", self.engine.dialect, cells=Raw(cells)))
+        classes = inline(render("classes/classes_of_cells.sql", self.engine.dialect, cells=Raw(cells)))
         return ClassHistogram(self.engine, table, classes, totals, "cells", cells=cells)
 
-    def _wildcard(
-        self, sensitive: str | None, table: SensitiveTable | None, kept: str = "", share: Share | None = None
+    def _wildcard_statement(
+        self, sensitive: str | None, table: SensitiveTable | None, coded: str = "", part: ClassPart | None = None
     ) -> Statement:
-        """What each pattern of keys matches, with its key."""
-        given = {"kept": Raw(kept) if kept else None, "share": share, **_lanes_of(table)}
-        part = f", part {share.part + 1} of {share.parts}" if share and share.parts > 1 else ""
-        return self._render("classes_wildcard", "matching rows" + part, sensitive, **given)
+        """Return the statement of the cells that each pattern of keys matches, with its key.
 
-    def _matched(self, sensitive: str | None, table: SensitiveTable | None) -> str:
-        """What each pattern matches as a relation, made in parts where memory is ours to keep within bounds."""
-        name, memory = self._name("classes"), self.engine.memory()
+        Args:
+            sensitive: the expression of the sensitive attribute.
+            table: the sensitive attribute over the whole table.
+            coded: a FROM item of the materialized cells with codes; empty = there is none.
+            part: the part of the patterns; None = all.
+        """
+        parameters = {"kept": Raw(coded) if coded else None, "share": part, **_lane_parameters(table)}
+        suffix = f", part {part.part + 1} of {part.parts}" if part and part.parts > 1 else ""
+        return self._render("classes_wildcard", "matching rows" + suffix, sensitive, **parameters)
+
+    def _wildcard_relation(self, sensitive: str | None, table: SensitiveTable | None) -> str:
+        """Materialize the cells that each pattern matches, in parts if the engine has a memory limit."""
+        name, memory = self._relation_name("classes"), self.engine.memory()
         if memory is None:
-            return self._relation(name, self._wildcard(sensitive, table))
-        coded = self._render("wildcard_coded", "missing values", sensitive, **_lanes_of(table))
-        kept = self._relation(f"{name}_coded", coded)
-        size = self.engine.run(render("classes/wildcard_size.sql", self.engine.dialect, coded=Raw(kept)))
+            return self._materialize(name, self._wildcard_statement(sensitive, table))
+        statement = self._render("wildcard_coded", "missing values", sensitive, **_lane_parameters(table))
+        coded = self._materialize(f"{name}_coded", statement)
+        size = self.engine.run(render("classes/wildcard_size.sql", self.engine.dialect, coded=Raw(coded)))
         cells, masks = (int(figure) for figure in size[0])
-        parts = min(masks, 1 + cells * masks // min(OFFERED, memory // AN_OFFER)) or 1
+        cells_at_once = min(MAX_OFFERED_CELLS, memory // OFFERED_CELL_BYTES)
+        parts = min(masks, 1 + cells * masks // cells_at_once) or 1
         for part in range(parts):
-            statement = self._wildcard(sensitive, table, kept, Share((), parts, part))
+            statement = self._wildcard_statement(sensitive, table, coded, ClassPart((), parts, part))
             if part:
                 self.engine.extend(name, statement)
             else:
@@ -228,73 +281,101 @@ class HistogramBuilder:
         self.engine.drop(f"{name}_coded")
         return classes
 
-    def _numbered(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
-        """Cells with a number for each class; a kept relation numbers its rows itself, and in parallel."""
+    def _cells_relation(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
+        """Return a FROM item of cells with a number for each class, materialized if the engine can.
+
+        Where a materialized relation numbers its rows itself, and in parallel, these numbers are used.
+        """
         if not self.engine.can_materialize:
-            return _inlined(self._cells(sensitive, table, keep_keys, number=True))
+            return inline(self._cells_statement(sensitive, table, keep_keys, number=True))
         if not self.engine.numbers_rows:
-            return self._relation(name, self._cells(sensitive, table, keep_keys, number=True))
-        kept = self._in_parts(name, table, lambda share: self._cells(sensitive, table, keep_keys, share=share))
-        return _inlined(render("classes/numbered.sql", self.engine.dialect, classes=Raw(kept)))
+            return self._materialize(name, self._cells_statement(sensitive, table, keep_keys, number=True))
+        classes = self._materialize_in_parts(
+            name, table, lambda part: self._cells_statement(sensitive, table, keep_keys, part=part)
+        )
+        return inline(render("classes/numbered.sql", self.engine.dialect, classes=Raw(classes)))
 
     def _packed_relation(self, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
-        """Count vectors in lanes as narrow as a sample suggests; classes that turn out too large for these are counted
-        again, alone and in wide ones.
+        """Return a FROM item of count vectors in lanes as narrow as a sample suggests.
 
-        No count exceeds the size of its class, so lanes hold when the largest class fits.
+        Classes that are too large for these lanes are counted again, alone and in wide ones. No count exceeds the size
+        of its class, so lanes are wide enough if the largest class fits.
         """
-        name = self._name("keyed" if keep_keys else "classes")
+        name = self._relation_name("keyed" if keep_keys else "classes")
+
+        def count(packing: Packing) -> str:
+            return self._materialize_in_parts(
+                name, table, lambda part: self._packed_statement(sensitive, table, keep_keys, packing, part)
+            )
+
         widest = max(table.totals, default=1) if table else 1
-        packing = self._packing(table, min(self._guess(table), widest))
-        classes = self._in_parts(name, table, lambda share: self._packed(sensitive, table, keep_keys, packing, share))
+        packing = self._plan_packing(table, min(self._guess_largest_count(table), widest))
+        classes = count(packing)
         if packing.capacity >= widest:
             return classes
-        lost = self.engine.run(
+        overflow = self.engine.run(
             render("classes/rows_above.sql", self.engine.dialect, classes=Raw(classes), most=packing.capacity)
         )
-        if not lost[0][0]:
+        if not overflow[0][0]:
             return classes
-        wide = self._packing(table, widest)
-        if 2 * int(lost[0][0]) > (table.total if table else 0):  # to pick so many rows costs more than to take all
-            return self._in_parts(name, table, lambda share: self._packed(sensitive, table, keep_keys, wide, share))
-        counted = (classes, packing.capacity)
-        whole = self._relation(f"{name}_whole", self._packed(sensitive, table, keep_keys, wide, counted=counted))
+        wide = self._plan_packing(table, widest)
+        # Selecting so many rows costs more than counting all of them
+        if 2 * int(overflow[0][0]) > (table.total if table else 0):
+            return count(wide)
+        narrow = (classes, packing.capacity)
+        statement = self._packed_statement(sensitive, table, keep_keys, wide, narrow=narrow)
+        corrected = self._materialize(f"{name}_whole", statement)
         self.engine.drop(name)
-        return whole
+        return corrected
 
-    def _packing(self, table: SensitiveTable | None, largest: int) -> Packing:
-        most = max(table.totals, default=1) if table else 1
-        return Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, most)
+    def _plan_packing(self, table: SensitiveTable | None, largest: int) -> Packing:
+        largest_possible = max(table.totals, default=1) if table else 1
+        return Packing.plan(table.distinct if table else 0, largest, self.engine.dialect, largest_possible)
 
-    def _guess(self, table: SensitiveTable | None) -> int:
-        """A count that no class is likely to exceed; the number of rows when guessing is not worth while."""
+    def _guess_largest_count(self, table: SensitiveTable | None) -> int:
+        """Return a count that no class is likely to exceed, the number of rows if guessing does not pay."""
         rows = table.total if table else 0
-        if not self.engine.can_materialize or rows < 4 * SAMPLE or not self.frame.keys or table is None:
+        if not self.engine.can_materialize or rows < 4 * SAMPLE_ROWS or not self.frame.keys or table is None:
             return rows
-        share = -(-100 * SAMPLE // rows)
-        statement = self._render("largest_class_of_sample", "", None, share=share)
+        percent = -(-100 * SAMPLE_ROWS // rows)
+        statement = self._render("largest_class_of_sample", "", None, share=percent)
         largest = int(self.engine.run(statement)[0][0] or 1)
-        return int(2 ** (largest * 100 // share).bit_length() - 1)
+        return int(2 ** (largest * 100 // percent).bit_length() - 1)
 
     def plan(self, sensitive: str | None) -> list[Statement]:
-        """The statements known before anything has run: the table's values, and the classes with their cells."""
+        """Return the statements that can be written before any has run: the values, and the classes."""
         wildcard = self.nulls is NullPolicy.WILDCARD
         if sensitive is None:
-            made = self._wildcard(None, None) if wildcard else self._packed(None, None, False, self._packing(None, 1))
-            return [made]
+            if wildcard:
+                return [self._wildcard_statement(None, None)]
+            return [self._packed_statement(None, None, False, self._plan_packing(None, 1))]
         table = SensitiveTable("", (), True, True, False)
-        made = self._wildcard(sensitive, table) if wildcard else self._cells(sensitive, table, False, number=True)
-        return [self._totals_statement(sensitive, False), made]
+        if wildcard:
+            classes = self._wildcard_statement(sensitive, table)
+        else:
+            classes = self._cells_statement(sensitive, table, False, number=True)
+        return [self._totals_statement(sensitive, False), classes]
 
-    def _packed(
+    def _packed_statement(
         self,
         sensitive: str | None,
         table: SensitiveTable | None,
         keep_keys: bool,
         packing: Packing,
-        share: Share | None = None,
-        counted: tuple[str, int] = ("", 0),
+        part: ClassPart | None = None,
+        narrow: tuple[str, int] = ("", 0),
     ) -> Statement:
+        """Return the statement of the classes as count vectors.
+
+        Args:
+            sensitive: the expression of the sensitive attribute.
+            table: the sensitive attribute over the whole table.
+            keep_keys: whether classes are separate and have their keys.
+            packing: the layout of the vectors.
+            part: the part of the classes; None = all.
+            narrow: a FROM item of the classes in lanes that are too narrow for some, and the largest count of these
+                lanes. Only the other classes are counted again.
+        """
         has_null = table is not None and table.has_null
         return self._render(
             "classes_packed",
@@ -302,10 +383,10 @@ class HistogramBuilder:
             sensitive,
             words=packing.words,
             mask=packing.capacity,
-            counted=Raw(counted[0]) if counted[0] else None,
-            most=counted[1],
-            share=share,
-            kept_lanes=self._kept_lanes(share),
+            counted=Raw(narrow[0]) if narrow[0] else None,
+            most=narrow[1],
+            share=part,
+            kept_lanes=self._lanes_relation(part),
             word_type=packing.word_type,
             has_null=has_null,
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
@@ -313,91 +394,103 @@ class HistogramBuilder:
             keep_keys=keep_keys,
         )
 
-    def _cells(
+    def _cells_statement(
         self,
         sensitive: str | None,
         table: SensitiveTable | None,
         keep_keys: bool,
         *,
         number: bool = False,
-        share: Share | None = None,
+        part: ClassPart | None = None,
     ) -> Statement:
+        """Return the statement of the classes as lists of cells. `number` numbers them; `part` None = all classes."""
         return self._render(
             "classes_cells",
             "equivalence classes",
             sensitive,
             keep_keys=keep_keys,
             number=number,
-            share=share,
-            kept_lanes=self._kept_lanes(share),
-            **_lanes_of(table),
+            share=part,
+            kept_lanes=self._lanes_relation(part),
+            **_lane_parameters(table),
         )
 
-    def _kept_lanes(self, share: Share | None) -> Raw | None:
-        kept = share.lanes if share else self.lanes
-        return Raw(kept) if kept else None
+    def _lanes_relation(self, part: ClassPart | None) -> Raw | None:
+        lanes = part.lanes if part else self.lanes
+        return Raw(lanes) if lanes else None
 
     def _totals_statement(self, sensitive: str, text: bool) -> Statement:
         return self._render("totals", "sensitive values", sensitive, text=text)
 
     def _render(self, template: str, step: str, sensitive: str | None, **parameters: Any) -> Statement:
-        """A statement over the rows of the frame."""
-        given = replace(self.frame, sensitive=sensitive).parameters()
-        return render(f"classes/{template}.sql", self.engine.dialect, step=step, **given, **parameters)
+        """Return a statement over the rows of the frame."""
+        frame = replace(self.frame, sensitive=sensitive).parameters()
+        return render(f"classes/{template}.sql", self.engine.dialect, step=step, **frame, **parameters)
 
-    def _name(self, kind: str) -> str:
-        return f"sqlaudit_{kind}" + (f"_{self.part}" if self.part else "")
+    def _relation_name(self, kind: str) -> str:
+        return f"sqlaudit_{kind}" + (f"_{self.number}" if self.number else "")
 
-    def _in_parts(self, name: str, table: SensitiveTable | None, made: Callable[[Share | None], Statement]) -> str:
-        """The classes as a relation that is kept, made in as many parts as the memory asks for."""
-        shares = shares_of(self.engine, self.frame, table.total if table else 0)
-        if not shares or table is None or self.frame.sensitive is None:
-            return self._relation(name, made(None))
+    def _materialize_in_parts(
+        self, name: str, table: SensitiveTable | None, statement_of: Callable[[ClassPart | None], Statement]
+    ) -> str:
+        """Materialize the classes in as many parts as the memory requires.
+
+        Args:
+            name: the name of the relation.
+            table: the sensitive attribute over the whole table.
+            statement_of: returns the statement of a part, None = of all classes.
+
+        Returns:
+            The FROM item of the relation.
+        """
+        parts = split_classes(self.engine, self.frame, table.total if table else 0)
+        if not parts or table is None or self.frame.sensitive is None:
+            return self._materialize(name, statement_of(None))
         totals = self._totals_statement(self.frame.sensitive, table.text)
-        lanes = self.lanes or self._relation(f"{name}_lanes", totals)
-        kept = self._relation(name, made(replace(shares[0], lanes=lanes)))
-        for share in shares[1:]:
-            self.engine.extend(name, made(replace(share, lanes=lanes)))
-        return kept
+        lanes = self.lanes or self._materialize(f"{name}_lanes", totals)
+        relation = self._materialize(name, statement_of(replace(parts[0], lanes=lanes)))
+        for part in parts[1:]:
+            self.engine.extend(name, statement_of(replace(part, lanes=lanes)))
+        return relation
 
-    def _relation(self, name: str, statement: Statement) -> str:
-        """The statement's result as a FROM item: kept for the session where the engine can, else inlined."""
+    def _materialize(self, name: str, statement: Statement) -> str:
+        """Return the rows of a statement as a FROM item, materialized for the session if the engine can."""
         if self.engine.can_materialize:
             return self.engine.materialize(name, statement).sql
-        return _inlined(statement)
+        return inline(statement)
 
 
-def _lanes_of(table: SensitiveTable | None) -> dict[str, Any]:
-    """What the making of cells has to know of the sensitive values."""
+def _lane_parameters(table: SensitiveTable | None) -> dict[str, Any]:
+    """Return the parameters of cells that depend on the sensitive values."""
     null_lane = table.distinct - 1 if table and table.has_null else 0
     return {"null_lane": null_lane, "text": table is not None and table.text}
 
 
-def _inlined(statement: Statement) -> str:
-    """A statement as a FROM item; lists of cells are read once, and cost more to keep than to make."""
+def inline(statement: Statement) -> str:
+    """Return a statement as a FROM item. Lists of cells are read once, and cost more to materialize than to make."""
     return "(" + statement.sql + ")"
 
 
-# Cells of classes under one number each, and facts of classes straight from them.
+# Cells of classes under one number each, and facts of classes that are computed from them.
 #
-# Where there are hundreds of sensitive values and millions of classes, a GROUP BY of several columns, a list of cells
-# for each class and unfolding these lists again cost more than the rest together. The columns of the key become codes
-# side by side in one number, the lane behind them; the cells are kept in the order of these numbers, and facts are
-# aggregated from them. Lists are made only where somebody asks for them.
+# With hundreds of sensitive values and millions of classes, three steps cost more than all others together: a GROUP BY
+# of several columns, a list of cells for each class, and unfolding these lists again. Instead, the columns of the key
+# become codes side by side in one number, with the lane behind them. The cells are materialized in the order of these
+# numbers, and facts are aggregated from them. Lists are only made when they are read.
 #
-# Most facts need nothing but the cells. Distances from the table need the size of the class as well, which no cell
-# knows before all are counted. But in a small class every value that occurs is more frequent than in the table, and
-# then the distance follows from how frequent these are there: `n total - n (their rows in the table)`, twice. Classes
-# of which that is not certain are looked at apart.
+# Most facts need only the cells. Distances from the table also need the size of the class, which is not known before
+# all cells are counted. But in a small class every value that occurs is more frequent than in the table, and then the
+# distance follows from the frequencies in the table: `n total - n (their rows in the table)`, twice. Classes for which
+# this is not certain are computed separately.
 
 CODED_ROWS = 1_000_000
-"""From so many rows on, codes are worth the statements that they need."""
-MOST_LISTED = 100_000
-"""A column that has more values, and no whole numbers, is not coded: its dictionary would cost too much."""
-_BITS = 62
-_LARGEST = 2**61
-_SMALL = 2**31
-_COUNTS = frozenset(
+"""From this many rows on, codes are worth their additional statements."""
+MAX_DICTIONARY_VALUES = 100_000
+"""Largest number of values of a column without integers that is coded: a larger dictionary would cost too much."""
+_CODE_BITS = 62
+_LARGEST_INTEGER = 2**61
+_FITS_INTEGER = 2**31
+_COUNT_MACROS = frozenset(
     [
         "distinct_values",
         "largest",
@@ -410,8 +503,8 @@ _COUNTS = frozenset(
         "head_of_sets",
     ]
 )
-"""Facts that are aggregates of the cells alone, and no more than the rows of the class."""
-_EARLY = _COUNTS | frozenset(
+"""Facts that are aggregates of the cells alone, and at most the rows of the class."""
+_CELL_MACROS = _COUNT_MACROS | frozenset(
     [
         "top",
         "count_log_count",
@@ -430,49 +523,66 @@ _GAP, _BOUND = "equal_distance", "gains_above_log"
 
 
 Code: TypeAlias = "tuple[int, int, int | None, bool]"
-"""(place, bits, smallest value, whether there are NULLs) of a column; without a smallest value, codes come from a
+"""(place, bits, smallest value, whether there are NULLs) of a column. Without a smallest value, codes are from a
 dictionary."""
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How the columns of a key become one number with the lane, which has so many bits."""
+    """The codes of the columns of a key, which are one number together with a lane of `lane_bits` bits."""
 
     codes: tuple[Code, ...]
     lane_bits: int
 
 
-def coding_of(engine: Engine, frame: Frame, table: SensitiveTable) -> Coding | None:
-    """The coding of a key; None where it does not fit a number, or brings nothing."""
-    wanted = engine.numbers_rows and table.total >= CODED_ROWS and frame.keys
-    if not wanted or frame.entity is not None or frame.solo or len(frame.whole) != len(frame.keys):
+def plan_coding(engine: Engine, frame: Frame, table: SensitiveTable) -> Coding | None:
+    """Plan the coding of a key; None if it does not fit a number, or does not pay."""
+    pays = engine.numbers_rows and table.total >= CODED_ROWS and frame.keys
+    if not pays or frame.entity is not None or frame.solo or len(frame.integers) != len(frame.keys):
         return None
-    given = {**frame.parameters(), "wholes": frame.whole}
-    row = engine.run(render("classes/key_shapes.sql", engine.dialect, step="widths of keys", **given))[0]
-    codes = [_code(place + 1, whole, *row[3 * place : 3 * place + 3]) for place, whole in enumerate(frame.whole)]
+    parameters = {**frame.parameters(), "wholes": frame.integers}
+    row = engine.run(render("classes/key_shapes.sql", engine.dialect, step="widths of keys", **parameters))[0]
+    codes = [_plan_code(i + 1, is_integer, *row[3 * i : 3 * i + 3]) for i, is_integer in enumerate(frame.integers)]
     lane_bits = max(1, (table.distinct - 1).bit_length())
-    known = tuple(code for code in codes if code is not None)
-    if len(known) < len(codes) or lane_bits + sum(code[1] for code in known) > _BITS:
+    possible = tuple(code for code in codes if code is not None)
+    if len(possible) < len(codes) or lane_bits + sum(code[1] for code in possible) > _CODE_BITS:
         return None
-    return Coding(known, lane_bits)
+    return Coding(possible, lane_bits)
 
 
-def _code(place: int, whole: bool, low: int | None, high: int | None, nulls: int) -> Code | None:
-    """The code of a column from its smallest and largest number, or about how many other values it has."""
-    low, high = int(low or 0), int(high or 0)
-    if whole:
-        fits = low > -_LARGEST and high < _LARGEST
-        return (place, (high - low + 1).bit_length(), low, nulls > 0) if fits else None
-    return (place, (high + high // 4 + 16).bit_length(), None, nulls > 0) if high <= MOST_LISTED else None
-
-
-def coded_cells(
-    engine: Engine, frame: Frame, table: SensitiveTable, coding: Coding, lanes: str, name: str
-) -> str | None:
-    """A FROM item of cells (id, lane, c) that are kept by this name; None where not every row has a code.
+def _plan_code(position: int, is_integer: bool, low: int | None, high: int | None, nulls: int) -> Code | None:
+    """Plan the code of a column; None if it has no code.
 
     Args:
+        position: the position of the column in the key, from 1 on.
+        is_integer: whether it is an integer column.
+        low: its smallest value, if it is.
+        high: its largest value; of other columns, about how many different values they have.
+        nulls: its number of NULLs.
+    """
+    low, high = int(low or 0), int(high or 0)
+    if is_integer:
+        fits = low > -_LARGEST_INTEGER and high < _LARGEST_INTEGER
+        return (position, (high - low + 1).bit_length(), low, nulls > 0) if fits else None
+    fits = high <= MAX_DICTIONARY_VALUES
+    return (position, (high + high // 4 + 16).bit_length(), None, nulls > 0) if fits else None
+
+
+def materialize_coded_cells(
+    engine: Engine, frame: Frame, table: SensitiveTable, coding: Coding, lanes: str, name: str
+) -> str | None:
+    """Materialize the cells (id, lane, c) of the classes under one number each.
+
+    Args:
+        engine: the engine that counts.
+        frame: the table.
+        table: the sensitive attribute over the whole table.
+        coding: the coding of the key.
         lanes: a FROM item of (lane, s, total).
+        name: the name of the relation.
+
+    Returns:
+        The FROM item of the cells; None if a row has no code.
     """
     statement = render(
         "classes/cells_coded.sql",
@@ -484,54 +594,63 @@ def coded_cells(
         lane_bits=coding.lane_bits,
         null_lane=table.distinct - 1 if table.has_null else None,
     )
-    kept = engine.materialize(name, statement).sql
-    found = engine.run(render("classes/cells_found.sql", engine.dialect, step="cells found", cells=Raw(kept)))
-    if int(found[0][0]) != table.total:
+    cells = engine.materialize(name, statement).sql
+    counted_rows = engine.run(render("classes/cells_found.sql", engine.dialect, step="cells found", cells=Raw(cells)))
+    if int(counted_rows[0][0]) != table.total:
         engine.drop(name)
         return None
-    return kept
+    return cells
 
 
-def facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:
-    """A FROM item of facts of classes, of which what costs something is kept under this name, `…_apart`, `…_every`."""
-    late = [fact for fact in facts if fact.macro not in _EARLY]
-    asked = {fact.macro for fact in late}
-    early = [fact for fact in facts if fact.macro in _EARLY]
-    early += [_LEAST_LIFT] if _GAP in asked and _LEAST_LIFT not in early else []
+def materialize_facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact], name: str) -> str:
+    """Return a FROM item of facts of classes that are computed from materialized cells.
+
+    Args:
+        histogram: the classes with their cells.
+        facts: the facts.
+        name: the name of the relation of facts that follow from cells alone. Other facts are materialized as
+            `…_apart` (for the classes where they do not follow from these) and `…_every` (for all classes).
+    """
+    late = [fact for fact in facts if fact.macro not in _CELL_MACROS]
+    late_macros = {fact.macro for fact in late}
+    early = [fact for fact in facts if fact.macro in _CELL_MACROS]
+    early += [_LEAST_LIFT] if _GAP in late_macros and _LEAST_LIFT not in early else []
     total = histogram.table.total if histogram.table else 0
 
-    def kept_as(name: str, template: str, facts: Sequence[Fact], step: str, **given: Any) -> str:
-        made = histogram.statement(f"classes/{template}.sql", facts, step, cells=Raw(histogram.cells), **given)
-        return histogram.engine.materialize(name, made).sql
+    def materialize(name: str, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> str:
+        cells = Raw(histogram.cells)
+        statement = histogram.statement(f"classes/{template}.sql", facts, step, cells=cells, **parameters)
+        return histogram.engine.materialize(name, statement).sql
 
-    known = kept_as(
+    early_facts = materialize(
         name,
         "facts_of_cells",
         early,
         "facts of classes",
-        gap=_GAP in asked,
-        bound=_BOUND in asked,
+        gap=_GAP in late_macros,
+        bound=_BOUND in late_macros,
         all_occur=True,
-        counts=sorted(_COUNTS),
-        whole="INTEGER" if total < _SMALL else "BIGINT",
+        counts=sorted(_COUNT_MACROS),
+        whole="INTEGER" if total < _FITS_INTEGER else "BIGINT",
     )
-    # Which classes must be looked at apart; in doubt, which floating point leaves, they are
-    doubtful = [f"n >= (1 - 1e-9) * {total} * smallest_lift"] if _GAP in asked else []
-    doubtful += [f"ABS(bound * {total} - n) <= 1e-9 * n"] if _BOUND in asked else []
-    some = [fact for fact in late if fact.macro in (_GAP, _BOUND)]
-    every = [fact for fact in late if fact.macro not in (_GAP, _BOUND, "wide_n")]
-    kept: dict[str, Raw | None] = {}
-    for place, needed, condition in (("apart", some, " OR ".join(doubtful)), ("every", every, "1 = 1")):
-        given = {"known": Raw(known), "condition": condition, **histogram.narrow(needed)}
-        step = "facts of separate classes"
-        kept[place] = Raw(kept_as(f"{name}_{place}", "facts_apart", needed, step, **given)) if needed else None
+    # Conditions of the classes whose facts do not follow from the cells; in doubt, which floating point leaves, too
+    doubtful = [f"n >= (1 - 1e-9) * {total} * smallest_lift"] if _GAP in late_macros else []
+    doubtful += [f"ABS(bound * {total} - n) <= 1e-9 * n"] if _BOUND in late_macros else []
+    of_doubtful = [fact for fact in late if fact.macro in (_GAP, _BOUND)]
+    of_all = [fact for fact in late if fact.macro not in (_GAP, _BOUND, "wide_n")]
+    late_facts: dict[str, Raw | None] = {"apart": None, "every": None}
+    for part, needed, condition in (("apart", of_doubtful, " OR ".join(doubtful)), ("every", of_all, "1 = 1")):
+        if needed:
+            parameters = {"known": Raw(early_facts), "condition": condition, **histogram.product_types(needed)}
+            step = "facts of separate classes"
+            late_facts[part] = Raw(materialize(f"{name}_{part}", "facts_apart", needed, step, **parameters))
     joined = histogram.statement(
         "classes/facts_joined.sql",
         [],
         "facts",
-        known=Raw(known),
-        early=[(fact.name, fact.macro in _COUNTS) for fact in early],
+        known=Raw(early_facts),
+        early=[(fact.name, fact.macro in _COUNT_MACROS) for fact in early],
         late=[(fact.name, fact.macro) for fact in late],
-        **kept,
+        **late_facts,
     )
-    return _inlined(joined)
+    return inline(joined)

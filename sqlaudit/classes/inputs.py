@@ -1,8 +1,8 @@
 """Further inputs of models from a YAML file: categories, orders, trees, class functions, a population table.
 
-One file may serve several audits. What belongs to one sensitive attribute stands at the top level when there is only
-one, else under `sensitive: {attribute: …}`. Values are taken as they are written, never as YAML's types (`yes` and
-`010` stay texts); a plain `null`, `~` or nothing names NULL, `"null"` in quotes the text. `docs/inputs.md` has it all.
+One file may serve several audits. Inputs of a sensitive attribute are at the top level if there is only one attribute,
+else under `sensitive: {attribute: …}`. Values are read as they are written, never as YAML's types (`yes` and `010` stay
+texts). A plain `null`, `~` or an empty value names NULL; `"null"` in quotes is the text. See `docs/inputs.md`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sqlaudit.hierarchies.read import read_section, tree_of, tree_of_csv
 
 # Class functions that are curves: by break points, by an expression, or Gompertz's (Hsu, 3.6).
 #
-# A curve is a tree of operations, which Python computes (exactly, as long as no root, logarithm or exponential is in
-# it) and a template spells as SQL, so that no statement has to hold a number that was made from a value.
+# A curve is a tree of operations. Python computes it (exactly, unless it has a root, logarithm or exponential), and a
+# template spells it as SQL, so that no statement contains a number that was computed from a value.
 
 Tree = tuple[Any, ...]
 """("x",), ("number", n), (operation, tree, …), or ("points", ((x, y), …))."""
@@ -41,51 +41,57 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "least": min,
     "greatest": max,
 }
-_OF_TWO = ("least", "greatest")
+_WITH_TWO_ARGUMENTS = ("least", "greatest")
 _OPERATIONS: Mapping[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "power"}
-MOST_PARTS = 200
-LARGEST_POWER = 64
-"""Whole powers up to this are exact."""
-LARGEST_BASE = 512
-"""Of numbers with so many bits."""
+MAX_EXPRESSION_NODES = 200
+"""Largest number of syntax nodes of an expression."""
+LARGEST_EXACT_POWER = 64
+LARGEST_EXACT_BASE_BITS = 512
+"""Powers are exact up to this exponent and this size of the base; larger ones are floats."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A class function of a number. `ends`: the numbers between which it is known, None = everywhere."""
+    """A class function of a number.
+
+    Args:
+        tree: the operations.
+        place: the line of the file.
+        ends: the smallest and the largest number that it is defined for; None = all numbers.
+    """
 
     tree: Tree
     place: str
     ends: tuple[Fraction, Fraction] | None = None
 
     def spelled(self) -> Tree:
-        """The tree with the numbers that its SQL holds."""
-        return _as_floats(self.tree)
+        """Return the tree with floats for numbers, as its SQL has them."""
+        return _with_floats(self.tree)
 
     def at(self, value: Fraction) -> Fraction:
-        """Its number for a value.
+        """Return the number for a value.
 
         Raises:
-            UsageError: it has none there. The sentence does not quote the value.
+            UsageError: there is none. The message does not quote the value.
         """
         if self.ends is not None and not self.ends[0] <= value <= self.ends[1]:
             raise UsageError(
                 f"{self.place}: a value is outside the break points. Include the smallest and the largest value."
             )
         try:
-            return Fraction(_value(self.tree, value))
+            return Fraction(_evaluate(self.tree, value))
         except (ArithmeticError, ValueError, TypeError):
             raise UsageError(f"{self.place}: the class function has no number for a value of the table.") from None
 
 
 def by_points(node: Node) -> Curve:
-    """Straight lines between break points: a mapping of values to numbers.
+    """Return the curve of straight lines between break points, from a mapping of values to numbers.
 
     Raises:
-        UsageError: fewer than two points, or a number that falls.
+        UsageError: there are fewer than two points, or the numbers fall.
     """
-    what = "'points'"
-    points = sorted((exact_number(key, "a break point"), exact_number(y, what)) for key, y in node.pairs(what))
+    subject = "'points'"
+    points = sorted((exact_number(key, "a break point"), exact_number(y, subject)) for key, y in node.pairs(subject))
     if len(points) < 2 or any(left[0] == right[0] for left, right in pairwise(points)):
         raise node.fail("'points' needs at least two different values, each with a number, for example {0: 0, 100: 1}.")
     if any(left[1] > right[1] for left, right in pairwise(points)):
@@ -94,28 +100,28 @@ def by_points(node: Node) -> Curve:
 
 
 def gompertz(node: Node) -> Curve:
-    """The shifted Gompertz distribution, (1 − e^(−b·s)) · e^(−η·e^(−b·s)), with `b` and `eta`.
+    """Return the shifted Gompertz distribution, (1 − e^(−b·s)) · e^(−η·e^(−b·s)), with `b` and `eta`.
 
     Raises:
-        UsageError: one of them is missing, or not above 0.
+        UsageError: `b` or `eta` is missing, or not above 0.
     """
-    given = {
+    parameters = {
         key.text("a key"): exact_number(value, key.text("a key"), Fraction(0), above=True)
         for key, value in node.pairs("'gompertz'")
     }
-    if set(given) != {"b", "eta"}:
+    if set(parameters) != {"b", "eta"}:
         raise node.fail("'gompertz' needs b and eta, for example {b: 0.1, eta: 2}.")
-    b, eta = (("number", given[name]) for name in ("b", "eta"))
+    b, eta = (("number", parameters[name]) for name in ("b", "eta"))
     falling: Tree = ("exp", ("negative", ("*", b, X)))
     shape: Tree = ("exp", ("negative", ("*", eta, falling)))
     return Curve(("*", ("-", ("number", Fraction(1)), falling), shape), node.place)
 
 
 def by_expression(node: Node) -> Curve:
-    """An expression over x: + - * / ** and `FUNCTIONS`.
+    """Return the curve of an expression over x with + - * / ** and `FUNCTIONS`.
 
     Raises:
-        UsageError: anything else stands in it.
+        UsageError: the expression has anything else in it, or is too long.
 
     Example:
         >>> by_expression(Node("x ** 2 / 4", "here")).at(Fraction(3))
@@ -124,18 +130,19 @@ def by_expression(node: Node) -> Curve:
     try:
         parsed = ast.parse(node.text("'expression'").strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise node.fail(_what_it_takes()) from None
-    if sum(1 for _ in ast.walk(parsed)) > MOST_PARTS:
+        raise node.fail(_expression_help()) from None
+    if sum(1 for _ in ast.walk(parsed)) > MAX_EXPRESSION_NODES:
         raise node.fail("the expression is too long.")
     return Curve(_tree(parsed.body, node), node.place)
 
 
-def _what_it_takes() -> str:
-    named = ", ".join(FUNCTIONS)
-    return f"the expression of a class function may use x, + - * / ** and {named}, for example ln(1 + x / 1000)."
+def _expression_help() -> str:
+    functions = ", ".join(FUNCTIONS)
+    return f"the expression of a class function may use x, + - * / ** and {functions}, for example ln(1 + x / 1000)."
 
 
 def _tree(part: ast.expr, node: Node) -> Tree:
+    """Return a parsed expression as a tree. Errors name the line of `node`."""
     match part:
         case ast.Name(id="x"):
             return X
@@ -145,13 +152,14 @@ def _tree(part: ast.expr, node: Node) -> Tree:
             return ("negative", _tree(operand, node))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             return (_OPERATIONS[type(op)], _tree(left, node), _tree(right, node))
-        case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in FUNCTIONS:
-            if len(given) == (2 if name in _OF_TWO else 1):
-                return (name, *(_tree(one, node) for one in given))
-    raise node.fail(_what_it_takes())
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            if len(arguments) == (2 if name in _WITH_TWO_ARGUMENTS else 1):
+                return (name, *(_tree(argument, node) for argument in arguments))
+    raise node.fail(_expression_help())
 
 
-def _value(tree: Tree, x: Fraction) -> Any:
+def _evaluate(tree: Tree, x: Fraction) -> Any:
+    """Return the number of a tree for x: a fraction, or a float if a function needs one."""
     kind, *parts = tree
     if kind == "x":
         return x
@@ -163,34 +171,37 @@ def _value(tree: Tree, x: Fraction) -> Any:
             if x <= right:
                 return low + (high - low) * (x - left) / (right - left)
         return points[-1][1]
-    found = [_value(part, x) for part in parts]
-    return FUNCTIONS[kind](*found) if kind in FUNCTIONS else _computed(kind, found)
+    operands = [_evaluate(part, x) for part in parts]
+    return FUNCTIONS[kind](*operands) if kind in FUNCTIONS else _apply_operation(kind, operands)
 
 
-def _computed(kind: str, found: Sequence[Any]) -> Any:
+def _apply_operation(kind: str, operands: Sequence[Any]) -> Any:
+    """Return the number of an operation. Powers that grow too large for exact arithmetic are floats."""
     if kind == "negative":
-        return -found[0]
-    one, other = found
+        return -operands[0]
+    left, right = operands
     if kind == "power":
-        whole = isinstance(one, Fraction) and isinstance(other, Fraction) and other.denominator == 1
-        small = whole and abs(other) <= LARGEST_POWER and one.numerator.bit_length() <= LARGEST_BASE
-        return one ** int(other) if small else math.pow(one, other)
-    return {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[kind](one, other)
+        is_integer = isinstance(left, Fraction) and isinstance(right, Fraction) and right.denominator == 1
+        is_exact = (
+            is_integer and abs(right) <= LARGEST_EXACT_POWER and left.numerator.bit_length() <= LARGEST_EXACT_BASE_BITS
+        )
+        return left ** int(right) if is_exact else math.pow(left, right)
+    return {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[kind](left, right)
 
 
-def _as_floats(tree: Tree) -> Tree:
-    """The tree with the numbers that its SQL holds."""
+def _with_floats(tree: Tree) -> Tree:
+    """Return the tree with floats for numbers, as its SQL has them."""
     kind, *parts = tree
     if kind == "number":
         return (kind, float(parts[0]))
     if kind == "points":
         return (kind, tuple((float(x), float(y)) for x, y in parts[0]))
-    return (kind, *(_as_floats(part) for part in parts))
+    return (kind, *(_with_floats(part) for part in parts))
 
 
 @dataclass(frozen=True)
 class ValueList:
-    """Values that a file names, each once, and where."""
+    """Values that a file names, each once. `place` is the line of the file."""
 
     names: tuple[Name, ...]
     place: str
@@ -198,11 +209,13 @@ class ValueList:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A number for each of some values.
+    """Numbers of values.
 
     Args:
-        values: the numbers; None = they follow from the values themselves: they are these, or the curve makes them.
-        distribution: each number is the share of the rows whose value is not larger.
+        values: the number of each named value; None = the numbers follow from the values of the table.
+        place: the line of the file.
+        curve: the function that computes the numbers from the values; None = there is none.
+        distribution: whether each number is the share of the rows whose value is not larger.
     """
 
     values: Mapping[Name, Fraction] | None
@@ -212,52 +225,52 @@ class Numbers:
 
     @property
     def identity(self) -> bool:
-        """Whether the values themselves are the numbers."""
+        """True if the values themselves are the numbers."""
         return self.values is None and self.curve is None and not self.distribution
 
 
 @dataclass(frozen=True)
 class Distances:
-    """How far apart some pairs of values are."""
+    """The distances of pairs of values. `place` is the line of the file."""
 
     pairs: Mapping[tuple[Name, Name], Fraction]
     place: str
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A person of the population, by the values of columns."""
+class PersonDescription:
+    """A person of the population, described by values of columns. `place` is the line of the file."""
 
     values: Mapping[str, Name]
     place: str
 
 
 class Inputs(dict[str, Any]):
-    """Inputs that were checked: what `load_inputs` and `read_inputs` give."""
+    """Validated inputs, as `load_inputs` and `read_inputs` return them."""
 
 
 def load_inputs(path: str | Path) -> Inputs:
-    """The inputs in a YAML file.
+    """Read the inputs in a YAML file.
 
     Args:
-        path: the file; `tree_csv` in it is relative to the file.
+        path: the file. Paths under `tree_csv` are relative to it.
 
     Returns:
-        A mapping of the keys that the file has to checked values.
+        A mapping of the file's keys to validated values.
 
     Raises:
         InputError: the file cannot be read, or is not YAML.
-        UsageError: an unknown key or a value of the wrong shape; the sentence names file and line, never a value.
+        UsageError: a key is unknown, or a value has the wrong shape. The message names file and line, never a value.
     """
     root = load_nodes(path)
     return Inputs() if root is None else inputs_from(root, Path(path).parent)
 
 
 def inputs_from(node: Node, folder: Path) -> Inputs:
-    """The inputs that a node of another file holds; `tree_csv` in it is relative to the folder.
+    """Read the inputs in a node of another file. Paths under `tree_csv` are relative to the folder.
 
     Raises:
-        UsageError: as `load_inputs`.
+        UsageError: a key is unknown, or a value has the wrong shape.
     """
     inputs = Inputs(_section(node, {**OF_AN_ATTRIBUTE, **OF_THE_FILE}, folder))
     if "sensitive" in inputs:
@@ -268,12 +281,12 @@ def inputs_from(node: Node, folder: Path) -> Inputs:
 
 
 def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
-    """The same from a Python mapping; what `load_inputs` gave comes back unchanged.
+    """Read the inputs in a Python mapping. Inputs that were read before are returned unchanged.
 
-    The population may be a frame or a `Target` here, too.
+    Other than in a file, the population may also be a frame or a `Target`.
 
     Raises:
-        UsageError: as `load_inputs`.
+        UsageError: a key is unknown, or a value has the wrong shape.
 
     Example:
         >>> read_inputs({"dont_care": ["cold", None]})["dont_care"].names
@@ -290,47 +303,58 @@ def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
 
 
 def further_targets(inputs: Mapping[str, Any], audited: Target) -> tuple[Target, ...]:
-    """Return what is read besides the audited table: the population table, if the inputs name one."""
+    """Return the tables that are read in addition to the audited one: the population, if the inputs name one."""
     inputs = read_inputs(inputs)
     return (population_target(inputs, audited),) if "population" in inputs else ()
 
 
 def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:
-    """The population table as a target; files are read as the audited one is."""
-    given: Mapping[str, str] | Target = inputs["population"]
-    if isinstance(given, Target):
-        return given
+    """Return the population table as a target. Files are read with the options of the audited one."""
+    population: Mapping[str, str] | Target = inputs["population"]
+    if isinstance(population, Target):
+        return population
     return Target(
-        relation=given.get("table", ""),
-        query=given.get("query", ""),
-        where=given.get("where", ""),
+        relation=population.get("table", ""),
+        query=population.get("query", ""),
+        where=population.get("where", ""),
         read=audited.read,
-        label=given.get("table", "") or "the population query",
+        label=population.get("table", "") or "the population query",
     )
 
 
-def _section(node: Node, known: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in node.pairs("the file" if known.keys() & OF_THE_FILE.keys() else "an attribute's section"):
+def _section(node: Node, readers: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
+    """Return the validated inputs of a section by key, `tree_csv` under `tree`.
+
+    Args:
+        node: the section.
+        readers: the reader of each key that may be in it.
+        folder: the folder of the file.
+
+    Raises:
+        UsageError: a key is unknown, or a value has the wrong shape.
+    """
+    section: dict[str, Any] = {}
+    for key, value in node.pairs("the file" if readers.keys() & OF_THE_FILE.keys() else "an attribute's section"):
         name = key.text("a key")
-        if name not in known:
-            raise key.fail(f"there is no input {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
-        found["tree" if name == "tree_csv" else name] = known[name](value, folder)
+        if name not in readers:
+            raise key.fail(f"there is no input {name!r}.{closest(name, readers)} There are: {', '.join(readers)}.")
+        section["tree" if name == "tree_csv" else name] = readers[name](value, folder)
     if {"tree", "tree_csv"} <= {key.value for key, _ in node.pairs("a section")}:
         raise node.fail("give either 'tree' or 'tree_csv'.")
-    if "categories" in found:
-        _refuse_overlap(found)
-    return found
+    if "categories" in section:
+        _refuse_overlap(section)
+    return section
 
 
 def _refuse_overlap(section: Mapping[str, Any]) -> None:
+    """Raise UsageError if a value is in a category and in the don't-care set."""
     if "dont_care" not in section:
         return
-    unwatched = set(section["dont_care"].names)
-    for listed in section["categories"].values():
-        if both := unwatched.intersection(listed.names):
+    dont_care = set(section["dont_care"].names)
+    for category in section["categories"].values():
+        if both := dont_care.intersection(category.names):
             raise UsageError(
-                f"{listed.place}: {len(both)} of the values of this category are also under 'dont_care'. "
+                f"{category.place}: {len(both)} of the values of this category are also under 'dont_care'. "
                 "A value cannot be in both."
             )
 
@@ -338,8 +362,8 @@ def _refuse_overlap(section: Mapping[str, Any]) -> None:
 Reader = Callable[[Node, Path], Any]
 
 
-def _values(node: Node, _: Path, what: str = "a list of values") -> ValueList:
-    names = tuple(item.name(what) for item in node.items(what))
+def _values(node: Node, _: Path, subject: str = "a list of values") -> ValueList:
+    names = tuple(item.name(subject) for item in node.items(subject))
     if len(set(names)) < len(names):
         raise node.fail("a value is listed twice.")
     return ValueList(names, node.place)
@@ -351,29 +375,38 @@ def _categories(node: Node, folder: Path) -> dict[str, ValueList]:
 
 
 def _distances(node: Node, _: Path) -> Distances:
-    """A distance for each pair of values, written once or in both orders."""
-    found: dict[tuple[Name, Name], Fraction] = {}
+    """Return the distance of each pair of values, which the file has once or in both orders."""
+    distances: dict[tuple[Name, Name], Fraction] = {}
     for key, line in node.pairs("'distances'"):
         for other, number in line.pairs("the distances of a value"):
             pair = (key.name("a value"), other.name("a value"))
-            found[pair] = exact_number(number, "a distance", Fraction(0))
-            if found.get(pair[::-1], found[pair]) != found[pair] or (pair[0] == pair[1] and found[pair]):
+            distance = distances[pair] = exact_number(number, "a distance", Fraction(0))
+            if distances.get(pair[::-1], distance) != distance or (pair[0] == pair[1] and distance):
                 raise number.fail("distances must be symmetric, and 0 from a value to itself.")
-    return Distances(found, node.place)
+    return Distances(distances, node.place)
 
 
-def _positive(what: str) -> Reader:
-    return lambda node, _: exact_number(node, what, Fraction(0), above=True)
+def _positive(subject: str) -> Reader:
+    return lambda node, _: exact_number(node, subject, Fraction(0), above=True)
 
 
-def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
+def _numbers(subject: str, lowest: Fraction | None, *, identity: bool) -> Reader:
+    """Return a reader of numbers of values.
+
+    Args:
+        subject: the input in messages.
+        lowest: the smallest number that is allowed; None = any.
+        identity: whether the numbers may follow from the values: `identity`, a curve or the distribution.
+    """
+
     def read(node: Node, _: Path) -> Numbers:
         if identity and node.value == "identity":
             return Numbers(None, node.place)
-        if identity and (curved := _curved(node)) is not None:
-            return curved
-        pairs = node.pairs(what)
-        return Numbers({key.name(what): exact_number(value, what, lowest) for key, value in pairs}, node.place)
+        if identity and (computed := _computed_numbers(node)) is not None:
+            return computed
+        pairs = node.pairs(subject)
+        numbers = {key.name(subject): exact_number(value, subject, lowest) for key, value in pairs}
+        return Numbers(numbers, node.place)
 
     return read
 
@@ -381,8 +414,11 @@ def _numbers(what: str, lowest: Fraction | None, *, identity: bool) -> Reader:
 _CURVES = {"points": by_points, "expression": by_expression, "gompertz": gompertz}
 
 
-def _curved(node: Node) -> Numbers | None:
-    """A class function that is no list of values: its only key says of which kind, and has no number."""
+def _computed_numbers(node: Node) -> Numbers | None:
+    """Return a class function that follows from the values; None if the node lists numbers of values.
+
+    Its only key names the kind of function. A value of the table may have the same name, but then it has a number.
+    """
     if not node.is_mapping or len(pairs := node.pairs("'class_function'")) != 1:
         return None
     ((key, value),) = pairs
@@ -404,10 +440,10 @@ def _is_number(text: str) -> bool:
 def _population(node: Node, _: Path) -> dict[str, str]:
     if not node.is_mapping:
         return {"table": node.text("'population'")}
-    found = {key.text("a key"): value.text("a part of 'population'") for key, value in node.pairs("'population'")}
-    if found.keys() - {"table", "query", "where"} or ("table" in found) == ("query" in found):
+    parts = {key.text("a key"): value.text("a part of 'population'") for key, value in node.pairs("'population'")}
+    if parts.keys() - {"table", "query", "where"} or ("table" in parts) == ("query" in parts):
         raise node.fail("'population' has a table or a query, and may have a condition: where.")
-    return found
+    return parts
 
 
 def _columns(node: Node, _: Path) -> tuple[str, ...]:
@@ -415,9 +451,11 @@ def _columns(node: Node, _: Path) -> tuple[str, ...]:
     return tuple(item.text("a column") for item in items)
 
 
-def _person(node: Node, _: Path) -> Stated:
+def _person(node: Node, _: Path) -> PersonDescription:
     pairs = node.pairs("'person'")
-    return Stated({key.text("a column"): value.name("a value of a person") for key, value in pairs}, node.place)
+    return PersonDescription(
+        {key.text("a column"): value.name("a value of a person") for key, value in pairs}, node.place
+    )
 
 
 def _attributes(node: Node, folder: Path) -> dict[str, dict[str, Any]]:
@@ -445,4 +483,4 @@ OF_THE_FILE: Mapping[str, Reader] = {
     "person": _person,
     "hierarchies": read_section,
 }
-"""Sections of later commands join here; an unknown key stays an error."""
+"""The keys at the top level of a file, each with its reader. Unknown keys are errors."""

@@ -1,4 +1,4 @@
-"""What every command over equivalence classes begins with: roles, values that are one, and a copy if needed."""
+"""The first steps of every command over equivalence classes: roles, spellings of values, and a copy if needed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
-from sqlaudit.classes.attribute_inputs import refuse_unclear
+from sqlaudit.classes.attribute_inputs import refuse_ambiguous_inputs
 from sqlaudit.classes.facts import Frame, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import plural
 
-# Who is one person, what is one value: nothing is folded silently.
+# Spellings: which texts are one person or one value. No spellings are merged silently.
 #
-# 'HIV', 'hiv ' and 'HIV' with a character that nobody sees may be one value or three. Where folding (case, blanks,
-# width, the order of accents, characters without a picture; of sensitive values also '' and NULL) makes any two of a
-# column one, the user says which it is; until then what judges is undetermined, and what cannot say that refuses.
+# 'HIV', 'hiv ' and 'HIV' with an invisible character can be one value or three. Folding removes differences in case,
+# blanks, width, the order of accents and invisible characters; for sensitive values also between '' and NULL. Where it
+# makes two values of a column equal, the user decides whether they are one. Until then verdicts are undetermined, and
+# commands without verdicts refuse the table.
 
 BLANKS = "9-d 1c-20 85 a0 1680 2000-200a 2028-2029 202f 205f 3000"
 UNSEEN = (
@@ -36,10 +37,11 @@ UNSEEN = (
     "2060-206f 2800 2d7f 3164 fe00-fe0f feff ffa0 fff0-fffc 1107f 110bd 110cd 13430-1343f 16fe4 1bca0-1bca3 1d159 "
     "1d173-1d17a e0000-e0fff"
 )
-"""Code points without a picture but NUL, which PostgreSQL has not: Cf and Cc without blanks, what programs may
-ignore, variation selectors, tags, fillers, joiners, an empty note head, and what stands for an object."""
+"""Invisible code points except NUL, which PostgreSQL does not store: Cf and Cc without blanks, default-ignorable code
+points, variation selectors, tags, fillers, joiners, the empty note head and the object replacement character."""
 _COMBINING = "300-36f 1100-11ff 1ab0-1aff 1dc0-1dff 1f00-1fff 2126 212a-212b 302a-302f 3099-309a d7b0-d7ff f900-faff"
-"""Of what an engine that does not normalize cannot say how else it is written; with all marks, as Java calls them."""
+"""Code points with other spellings that Spark cannot find, because it does not normalize. Java's class of all marks
+(`\\p{M}`) is added to them."""
 _ODD, _EVEN = "ıİſςϐϑϕϖϰϱϵµẛ", "iisσβθφπκρεμṡ"
 _WIDE = {
     chr(code): chr(int(unicodedata.decomposition(chr(code)).split()[1], 16))
@@ -47,21 +49,22 @@ _WIDE = {
     if unicodedata.decomposition(chr(code)).startswith(("<wide>", "<narrow>"))
 }
 _ESCAPES = {"postgres": lambda code: f"\\U{code:08X}"}
-_ENDS = {"postgres": "\\Z", "spark": "\\z", "duckdb": "\\z"}
-_WITH_NUL = {"postgres": "", "spark": "0 ", "duckdb": "0 "}
-"""The sign NUL among those that nobody sees; PostgreSQL has no text with it."""
-_UNSURE = {"spark": "[\\p{{M}}{}]", "postgres": "[^\\x01-\\x7f]"}
+_TEXT_ENDS = {"postgres": "\\Z", "spark": "\\z", "duckdb": "\\z"}
+_NUL_RANGE = {"postgres": "", "spark": "0 ", "duckdb": "0 "}
+"""NUL as a range of code points; PostgreSQL has no text with it."""
+_UNFOLDABLE = {"spark": "[\\p{{M}}{}]", "postgres": "[^\\x01-\\x7f]"}
+"""Pattern of the characters that a dialect may not fold; DuckDB folds all."""
 _PLAIN_TYPES = re.compile(r"uuid|interval|time|date|bit|varbit|inet|cidr|macaddr|oid|money|pg_lsn|null|void|\w*range$")
-_NESTED = re.compile(
+_NESTED_TYPES = re.compile(
     r".*\[|array|list|struct|map|union|row|record|json|hstore|xml|bytea|blob|binary|varbinary|variant|ts(vector|query)"
 )
-_OF_NUMBERS = re.compile(
+_NUMBER_CONTAINERS = re.compile(
     r"(array<)?(u?(tiny|small|big|huge)?int(eger|\d)?|double( precision)?|float\d?|real|(decimal|numeric)(\([\d, ]*\))?"
     r"|boolean|bool|date|uuid)[\[\]\d>]+"
 )
 
 
-class Valued(Protocol):
+class ValueExpression(Protocol):
     """A column or expression of a relation."""
 
     @property
@@ -72,11 +75,11 @@ class Valued(Protocol):
     def type(self) -> str: ...
 
 
-V = TypeVar("V", bound=Valued)
+V = TypeVar("V", bound=ValueExpression)
 
 
-class CountedRoles(Protocol):
-    """The columns whose values count, as `sqlaudit.classes.opening.ResolvedRoles` has them."""
+class ValueRoles(Protocol):
+    """The roles whose values are counted, as `sqlaudit.classes.opening.ResolvedRoles` has them."""
 
     @property
     def sensitive(self) -> Sequence[Resolved]: ...
@@ -86,50 +89,60 @@ class CountedRoles(Protocol):
 
 @dataclass(frozen=True)
 class ColumnValues:
-    """A column whose values count as different: persons, or a sensitive attribute.
+    """A column whose different values are counted: people, or a sensitive attribute.
 
     Args:
-        name: how the user calls it. places: the tables that have it, each with the column there.
-        missing: whether NULL is a value, as that of a sensitive attribute is.
+        name: the column as the user named it.
+        places: the tables that have it, each with the column there.
+        missing: whether NULL is a value. It is one of a sensitive attribute, but no person.
     """
 
     name: str
-    places: Sequence[tuple[Relation, Valued]]
+    places: Sequence[tuple[Relation, ValueExpression]]
     missing: bool = True
 
 
-def values_of(
-    relation: Relation, roles: CountedRoles, dialect: str, others: Sequence[Relation] = ()
+def value_columns(
+    relation: Relation, roles: ValueRoles, dialect: str, others: Sequence[Relation] = ()
 ) -> list[ColumnValues]:
-    """The columns of roles whose values count: sensitive attributes, and persons. `others` may have columns of the same
-    names (a population, another release), whose values count with these."""
-    persons = () if roles.entity is None else (roles.entity,)
-    found = []
-    for one in (*roles.sensitive, *persons):
-        there = ((other, find_column(one.label, other)) for other in others)
+    """Return the columns whose values are counted: the sensitive attributes, and the people.
+
+    Args:
+        relation: the table.
+        roles: the roles of its columns.
+        dialect: the engine's dialect.
+        others: further tables (a population, another release). Their columns of the same names are counted together
+            with the table's.
+    """
+    entities = () if roles.entity is None else (roles.entity,)
+    columns = []
+    for role in (*roles.sensitive, *entities):
+        matches = ((other, find_column(role.label, other)) for other in others)
         places = [
-            (other, Resolved(one.label, quote(column.name, dialect), column.kind, column.name, column.type))
-            for other, column in there
+            (other, Resolved(role.label, quote(column.name, dialect), column.kind, column.name, column.type))
+            for other, column in matches
             if column is not None
         ]
-        found.append(ColumnValues(one.label, ((relation, one), *places), one is not roles.entity))
-    return found
+        columns.append(ColumnValues(role.label, ((relation, role), *places), role is not roles.entity))
+    return columns
 
 
 def fold(sql: str, dialect: str, *, missing: bool) -> str:
-    """The SQL of a text in one spelling.
+    """Return the SQL that folds a text to one spelling.
 
     Args:
-        sql: the text as it is written, in this dialect. missing: whether a text without a visible character is NULL.
+        sql: the text as an expression.
+        dialect: the dialect of the expression.
+        missing: whether a text without a visible character becomes NULL.
     """
     return expression(
         "classes/folded.sql",
         dialect,
         value=Raw(sql),
-        plain=f"^[!-~]+( [!-~]+)*{_ENDS[dialect]}",
-        wide=_class("ff00-ffef", dialect),
-        unseen=_class(_WITH_NUL[dialect] + UNSEEN, dialect) + "+",
-        blanks=_class(BLANKS, dialect) + "+",
+        plain=f"^[!-~]+( [!-~]+)*{_TEXT_ENDS[dialect]}",
+        wide=_character_class("ff00-ffef", dialect),
+        unseen=_character_class(_NUL_RANGE[dialect] + UNSEEN, dialect) + "+",
+        blanks=_character_class(BLANKS, dialect) + "+",
         whole="".join(_WIDE),
         narrow="".join(_WIDE.values()).replace("'", "''"),
         odd=_ODD,
@@ -138,153 +151,185 @@ def fold(sql: str, dialect: str, *, missing: bool) -> str:
     )
 
 
-def _class(ranges: str, dialect: str) -> str:
-    """Ranges of code points as a class of a regular expression."""
-    escaped: Callable[[int], str] = _ESCAPES.get(dialect, lambda code: f"\\x{{{code:X}}}")
-    pairs = [one.partition("-") for one in ranges.split()]
-    return "[" + "".join(escaped(int(a, 16)) + (f"-{escaped(int(b, 16))}" if b else "") for a, _, b in pairs) + "]"
+def _character_class(ranges: str, dialect: str) -> str:
+    """Return ranges of hexadecimal code points ("9-d 85") as a character class of a regular expression."""
+    escape: Callable[[int], str] = _ESCAPES.get(dialect, lambda code: f"\\x{{{code:X}}}")
+    bounds = [text.partition("-") for text in ranges.split()]
+    return "[" + "".join(escape(int(a, 16)) + (f"-{escape(int(b, 16))}" if b else "") for a, _, b in bounds) + "]"
 
 
-def settled(engine: Engine, relation: Relation, one: V, values: Folding | None, *, missing: bool = True) -> V:
-    """A column as its values count: folded where that was asked for, else as it is.
+def apply_spelling_policy(
+    engine: Engine, relation: Relation, column: V, values: Folding | None, *, missing: bool = True
+) -> V:
+    """Return the column as its values are counted: folded if the user chose that, else unchanged.
+
+    Args:
+        engine: the engine that reads the relation.
+        relation: the table of the column.
+        column: a column or expression.
+        values: the user's choice; None = none was made.
+        missing: whether a text without a visible character becomes NULL.
 
     Raises:
-        UsageError: it is to be folded, and holds several values in one.
+        UsageError: the column is to be folded, but has several texts in one value.
     """
     if values is not Folding.FOLD:
-        return one
-    kind, type_name = _held(engine, relation, one)
-    if not _is_text(kind, type_name):
-        return one
+        return column
+    kind, type_name = column_type(engine, relation, column)
+    if not _has_text(kind, type_name):
+        return column
     if _is_nested(kind, type_name):
-        raise UsageError(_nested(one.sql, type_name))
-    sql = fold(one.sql, engine.dialect, missing=missing)
-    return cast("V", replace(cast("Any", one), sql=sql, kind=Kind.TEXT, type=type_name))
+        raise UsageError(_nested_message(column.sql, type_name))
+    sql = fold(column.sql, engine.dialect, missing=missing)
+    return cast("V", replace(cast("Any", column), sql=sql, kind=Kind.TEXT, type=type_name))
 
 
-def settled_column(engine: Engine, relation: Relation, entity: Resolved, values: Folding | None) -> Resolved | None:
-    """What names persons in another table: the column of the same name, as it counts; None where there is none."""
-    found = find_column(entity.label, relation)
-    if found is None:
+def find_entity_column(engine: Engine, relation: Relation, entity: Resolved, values: Folding | None) -> Resolved | None:
+    """Return the column of another table that identifies its people, folded if the user chose that.
+
+    It has the same name as the entity column; None if the table has no such column.
+    """
+    match = find_column(entity.label, relation)
+    if match is None:
         return None
-    column = Resolved(entity.label, quote(found.name, engine.dialect), found.kind, found.name, found.type)
-    return settled(engine, relation, column, values, missing=False)
+    column = Resolved(entity.label, quote(match.name, engine.dialect), match.kind, match.name, match.type)
+    return apply_spelling_policy(engine, relation, column, values, missing=False)
 
 
-def merged(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> dict[str, str]:
-    """A sentence for each column of which it has to be said whether some of its values are one, by its name."""
-    found = ((column.name, _merged(engine, column, values)) for column in columns)
-    return {name: sentence for name, sentence in found if sentence}
+def spelling_conflicts(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> dict[str, str]:
+    """Return a sentence for each column with values in several spellings that the user must decide on, by its name."""
+    conflicts = ((column.name, _spelling_conflict(engine, column, values)) for column in columns)
+    return {name: sentence for name, sentence in conflicts if sentence}
 
 
-def refuse_merged(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> None:
-    """Nothing where no two values of a column are spellings of one, or it was said what they are.
+def refuse_spelling_conflicts(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> None:
+    """Refuse columns with values in several spellings that the user must decide on.
 
     Raises:
-        UsageError: some are; it says how many.
+        UsageError: a column has such values; it says how many.
     """
-    for sentence in merged(engine, columns, values).values():
+    for sentence in spelling_conflicts(engine, columns, values).values():
         raise UsageError(sentence)
 
 
-def merged_statements(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> list[Statement]:
-    """What `merged` runs."""
-    asked = (_asked(engine, column, values) for column in columns)
-    return [one for one in asked if isinstance(one, Statement)]
+def spelling_statements(engine: Engine, columns: Iterable[ColumnValues], values: Folding | None) -> list[Statement]:
+    """Return the statements that `spelling_conflicts` runs."""
+    plans = (_plan_spelling_check(engine, column, values) for column in columns)
+    return [plan for plan in plans if isinstance(plan, Statement)]
 
 
-def merged_statement(column: ColumnValues, dialect: str, *, nested: bool = False) -> Statement:
-    """How many values of a column have several spellings, whether this can be said, and whether any holds several."""
+def spelling_statement(column: ColumnValues, dialect: str, *, nested: bool = False) -> Statement:
+    """Return the statement that counts the values of a column that are written in several ways.
+
+    Its row: the number of such values, whether it is uncertain, and whether a value has several texts.
+
+    Args:
+        column: the column in all of its tables.
+        dialect: the engine's dialect.
+        nested: whether to check that no value has several texts, because the type does not show it.
+    """
     return render(
         "classes/merged.sql",
         dialect,
         step=f"spellings of {column.name}",
         folded=Raw(fold("value", dialect, missing=column.missing)),
-        places=[{"source": Raw(relation.sql), "value": Raw(one.sql)} for relation, one in column.places],
-        unsure=_UNSURE.get(dialect, "").format(_class(_COMBINING, dialect)[1:-1]),
+        places=[{"source": Raw(relation.sql), "value": Raw(value.sql)} for relation, value in column.places],
+        unsure=_UNFOLDABLE.get(dialect, "").format(_character_class(_COMBINING, dialect)[1:-1]),
         missing=column.missing,
         nested=nested,
     )
 
 
-def _asked(engine: Engine, column: ColumnValues, values: Folding | None) -> Statement | str | None:
-    """What counts the spellings of a column, or why it is not asked; None where none can have several."""
-    if values is Folding.EXACT or (values is Folding.FOLD and engine.dialect not in _UNSURE):
+def _plan_spelling_check(engine: Engine, column: ColumnValues, values: Folding | None) -> Statement | str | None:
+    """Return the statement that counts the spellings of a column.
+
+    It is a sentence instead if no statement can tell, and None if no value can have several spellings.
+    """
+    if values is Folding.EXACT or (values is Folding.FOLD and engine.dialect not in _UNFOLDABLE):
         return None
-    held = [_held(engine, relation, one) for relation, one in column.places]
-    nested = next((type_name for kind, type_name in held if _is_nested(kind, type_name)), "")
+    types = [column_type(engine, relation, value) for relation, value in column.places]
+    nested = next((type_name for kind, type_name in types if _is_nested(kind, type_name)), "")
     if nested:
-        return _nested(column.name, nested)
-    texts = [place for place, one in zip(column.places, held, strict=True) if _is_text(*one)]
-    unknown = any(kind is Kind.OTHER and not name.lower().startswith("enum") for kind, name in held)
-    return merged_statement(replace(column, places=texts), engine.dialect, nested=unknown) if texts else None
+        return _nested_message(column.name, nested)
+    texts = [place for place, column_types in zip(column.places, types, strict=True) if _has_text(*column_types)]
+    unknown = any(kind is Kind.OTHER and not name.lower().startswith("enum") for kind, name in types)
+    return spelling_statement(replace(column, places=texts), engine.dialect, nested=unknown) if texts else None
 
 
-def _merged(engine: Engine, column: ColumnValues, values: Folding | None) -> str:
-    """What has to be said of a column; empty where nothing has."""
-    asked = _asked(engine, column, values)
-    if not isinstance(asked, Statement):
-        return asked or ""
-    number, unsure, nested = (int(count) for count in engine.run(asked)[0])
+def _spelling_conflict(engine: Engine, column: ColumnValues, values: Folding | None) -> str:
+    """Return the sentence on a column whose spellings the user must decide on, "" if there is none."""
+    plan = _plan_spelling_check(engine, column, values)
+    if not isinstance(plan, Statement):
+        return plan or ""
+    number, unsure, nested = (int(count) for count in engine.run(plan)[0])
     if nested:
-        return _nested(column.name, "texts in brackets")
+        return _nested_message(column.name, "texts in brackets")
     exact, folded = spelled("values", "exact"), spelled("values", "fold")
     if values is Folding.FOLD:
-        said = f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
-        return f"{said} Use one spelling first, or count each spelling with {exact}." if unsure else ""
+        reason = f"{engine.name} cannot fold {column.name}: it has letters beyond ASCII with several spellings."
+        return f"{reason} Use one spelling first, or count each spelling with {exact}." if unsure else ""
     if not number:
         return ""
-    what = plural(number, "value") if column.missing else plural(number, "person", "people")
+    subject = plural(number, "value") if column.missing else plural(number, "person", "people")
     verb = "may be" if unsure else "is" if number == 1 else "are"
-    apart = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
+    differences = "case, blanks, width or invisible characters" + (", or are NULL and ''" if column.missing else "")
     return (
-        f"{what} in column {column.name} {verb} written in several ways, which differ only in {apart}. Choose whether "
-        f"they are one with {folded}, or different with {exact}."
+        f"{subject} in column {column.name} {verb} written in several ways, which differ only in {differences}. Choose "
+        f"whether they are one with {folded}, or different with {exact}."
     )
 
 
-def _held(engine: Engine, relation: Relation, one: Valued) -> tuple[Kind, str]:
-    """What a column or expression holds; the engine is asked about expressions."""
-    if one.type:
-        return one.kind, one.type
-    probe = render("hierarchies/hierarchy_probe.sql", engine.dialect, value=Raw(one.sql), source=Raw(relation.sql))
-    (found,) = engine.result_columns(probe)
-    return found.kind, found.type
+def column_type(engine: Engine, relation: Relation, column: ValueExpression) -> tuple[Kind, str]:
+    """Return the kind and the type of a column or expression. Expressions are described by the engine."""
+    if column.type:
+        return column.kind, column.type
+    probe = render("hierarchies/hierarchy_probe.sql", engine.dialect, value=Raw(column.sql), source=Raw(relation.sql))
+    (description,) = engine.result_columns(probe)
+    return description.kind, description.type
 
 
-def _is_text(kind: Kind, type_name: str) -> bool:
-    """Whether values may be texts, or hold some."""
+def _has_text(kind: Kind, type_name: str) -> bool:
+    """Return True if values of the type may be texts, or have some in them."""
     low = type_name.lower()
     if kind is not Kind.OTHER:
         return kind is Kind.TEXT
-    return not (_OF_NUMBERS.fullmatch(low) or (_PLAIN_TYPES.match(low) and "[" not in low))
+    return not (_NUMBER_CONTAINERS.fullmatch(low) or (_PLAIN_TYPES.match(low) and "[" not in low))
 
 
 def _is_nested(kind: Kind, type_name: str) -> bool:
-    """Whether a value may hold several texts."""
+    """Return True if a value of the type may have several texts."""
     low = type_name.lower()
-    return kind is Kind.OTHER and bool(_NESTED.match(low)) and not _OF_NUMBERS.fullmatch(low)
+    return kind is Kind.OTHER and bool(_NESTED_TYPES.match(low)) and not _NUMBER_CONTAINERS.fullmatch(low)
 
 
-def _nested(name: str, type_name: str) -> str:
+def _nested_message(name: str, type_name: str) -> str:
     return (
         f"{name} may have several texts in one value ({type_name}), which cannot be folded. Name an expression of one "
         f"text, or count each spelling with {spelled('values', 'exact')}."
     )
 
 
-# One copy of the columns that matter, where every reading would parse text again.
+# A copy of the columns that a command reads, where each reading would parse text again.
 
 COPY = "sqlaudit_rows"
 
 
-def loaded(
+def copy_columns(
     engine: Engine, relation: Relation, roles: list[Resolved], name: str = COPY
 ) -> tuple[Relation, list[Resolved]]:
-    """The relation and the roles' columns, copied for the session when the engine would parse the text at each reading.
+    """Copy the roles' columns for the session if the engine would parse text at each reading.
 
-    The copy holds the named columns and expressions alone, lives in the engine's own memory (or its encrypted spill
-    files) and goes with the session. `name` is what the copy is called: of several tables each needs its own.
+    The copy has only these columns and expressions. It is in the engine's own memory (or its encrypted spill files),
+    and is dropped with the session.
+
+    Args:
+        engine: the engine that reads the relation.
+        relation: the table.
+        roles: the columns and expressions that will be read.
+        name: the name of the copy, a different one for each of several tables.
+
+    Returns:
+        The copy with the roles in it, or the arguments if nothing was copied.
     """
     if not relation.parsed or not engine.can_materialize or not roles:
         return relation, roles
@@ -296,16 +341,16 @@ def loaded(
         source=Raw(relation.sql),
         columns=[Raw(sql) for sql in expressions],
     )
-    kept = engine.materialize(name, statement)
-    place = {sql: quote(f"c{position}", engine.dialect) for position, sql in enumerate(expressions, 1)}
-    return replace(relation, sql=kept.sql, parsed=False), [replace(role, sql=place[role.sql]) for role in roles]
+    copy = engine.materialize(name, statement)
+    columns = {sql: quote(f"c{position}", engine.dialect) for position, sql in enumerate(expressions, 1)}
+    return replace(relation, sql=copy.sql, parsed=False), [replace(role, sql=columns[role.sql]) for role in roles]
 
 
-# What every command over equivalence classes begins with: roles found in the table, and its sensitive attributes.
+# An opened table: the roles found in it, and its sensitive attributes.
 
-_HASHED = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
+_HASHABLE_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 MAX_VALUES_READ = 10_000
-"""Up to this many sensitive values the table's totals are read into Python."""
+"""Largest number of sensitive values whose totals are read into Python."""
 
 
 @dataclass(frozen=True)
@@ -320,20 +365,20 @@ class ResolvedRoles:
 
     @property
     def not_published_as_they_are(self) -> tuple[Resolved, ...]:
-        """The roles whose columns are rewritten in a release, or are not in it at all."""
+        """The roles whose columns a release rewrites or leaves out."""
         return (*self.quasi_identifiers, *self.identifiers, *((self.entity,) if self.entity else ()))
 
     @property
     def published_as_they_are(self) -> tuple[Resolved, ...]:
-        """The roles whose columns a release holds unchanged."""
+        """The roles whose columns a release publishes unchanged."""
         return (*self.sensitive, *((self.weights,) if self.weights else ()))
 
 
 def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedRoles:
-    """Every role's columns found in the relation; persons and sensitive values folded where that was asked for.
+    """Find the columns of every role, with people and sensitive values folded if the user chose that.
 
     Raises:
-        UsageError: a column that is not there, or two names for one column.
+        UsageError: a column is not in the table, or is named twice.
     """
     options = {
         "quasi-identifier": about("qi"),
@@ -342,34 +387,40 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
         "entity": about("entity"),
         "sampling weights": about("weights"),
     }
-    found = {
+    columns = {
         role: tuple(resolve(name, relation, engine.dialect, options[role]) for name in names)
         for role, names in roles.by_role().items()
     }
-    repeated = [sql for sql, times in Counter(r.sql for group in found.values() for r in group).items() if times > 1]
+    uses = Counter(column.sql for group in columns.values() for column in group)
+    repeated = [sql for sql, times in uses.items() if times > 1]
     if repeated:
         raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
     for role in ("quasi-identifier", "sensitive attribute", "entity", "sampling weights"):
         is_key = role == "quasi-identifier"
-        found[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in found[role])
-    entity, weights = (found[role][0] if found[role] else None for role in ("entity", "sampling weights"))
-    values = [settled(engine, relation, one, roles.values) for one in found["sensitive attribute"]]
+        columns[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in columns[role])
+    entity, weights = (columns[role][0] if columns[role] else None for role in ("entity", "sampling weights"))
+    sensitive = [
+        apply_spelling_policy(engine, relation, column, roles.values) for column in columns["sensitive attribute"]
+    ]
     if entity is not None:
-        entity = settled(engine, relation, entity, roles.values, missing=False)
-    return ResolvedRoles(found["quasi-identifier"], tuple(values), found["direct identifier"], entity, weights)
+        entity = apply_spelling_policy(engine, relation, entity, roles.values, missing=False)
+    return ResolvedRoles(columns["quasi-identifier"], tuple(sensitive), columns["direct identifier"], entity, weights)
 
 
 def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: bool) -> Resolved:
-    """Return the column with its codes for missing values as NULL: none of them is a sensitive value, or a person.
+    """Return the column with its codes for missing values as NULL, so that no code is a sensitive value or a person.
 
     Args:
-        is_key: whether it is a quasi-identifier, which keeps its codes. Expressions of it take codes that are numbers.
+        role: the column or expression.
+        relation: its table.
+        dialect: the engine's dialect.
+        is_key: whether it is a quasi-identifier. These keep their codes, and their expressions read numeric codes.
 
     Raises:
-        UsageError: an expression over such a column.
+        UsageError: it is an expression over a column with codes.
     """
     types = {column.name: column.type for column in relation.columns}
-    codes = {each.column: each for each in relation.missing if not is_key or each.type != types[each.column]}
+    codes = {coded.column: coded for coded in relation.missing if not is_key or coded.type != types[coded.column]}
     read = columns_read(role, relation, dialect) & codes.keys() if codes else set()
     if not read or (is_key and role.column is not None):
         return role
@@ -383,17 +434,18 @@ def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: boo
 
 
 def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
-    """Open a table that is rewritten. A release does not declare codes for missing values.
+    """Open a table that is going to be rewritten.
 
     Raises:
-        UsageError: a column that is no quasi-identifier has some: readers of the release would take them for values.
+        UsageError: a column that is not a quasi-identifier has codes for missing values. A release does not declare
+            them, so its readers would take them for values.
     """
     relation = engine.open(target)
     if not relation.missing:
         return relation
-    names = [resolve(name, relation, engine.dialect, about("qi")) for name in roles.quasi_identifiers]
-    keys = {column for role in names for column in columns_read(role, relation, engine.dialect)}
-    coded = next((each.column for each in relation.missing if each.column not in keys), None)
+    quasi_identifiers = [resolve(name, relation, engine.dialect, about("qi")) for name in roles.quasi_identifiers]
+    keys = {column for role in quasi_identifiers for column in columns_read(role, relation, engine.dialect)}
+    coded = next((missing.column for missing in relation.missing if missing.column not in keys), None)
     if coded is not None:
         raise UsageError(
             f"Column {coded!r} of {relation.label!r} has codes for missing values, which a release does not declare. "
@@ -402,16 +454,20 @@ def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
     return relation
 
 
-def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
-    """The relation's columns kept for the session when reading them again would parse them again."""
+def copy_role_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tuple[Relation, ResolvedRoles]:
+    """Copy the columns of all roles for the session if the engine would parse text at each reading.
+
+    Returns:
+        The copy with the roles in it, or the arguments if nothing was copied.
+    """
     of_rows = [role for role in (roles.entity, roles.weights) if role is not None]
-    relation, found = loaded(engine, relation, [*roles.quasi_identifiers, *roles.sensitive, *of_rows])
+    relation, columns = copy_columns(engine, relation, [*roles.quasi_identifiers, *roles.sensitive, *of_rows])
     keys, values = len(roles.quasi_identifiers), len(roles.sensitive)
-    rest = found[keys + values :]
+    rest = columns[keys + values :]
     return relation, replace(
         roles,
-        quasi_identifiers=tuple(found[:keys]),
-        sensitive=tuple(found[keys : keys + values]),
+        quasi_identifiers=tuple(columns[:keys]),
+        sensitive=tuple(columns[keys : keys + values]),
         entity=rest[0] if roles.entity else None,
         weights=rest[-1] if roles.weights else None,
     )
@@ -419,17 +475,17 @@ def load_columns(engine: Engine, relation: Relation, roles: ResolvedRoles) -> tu
 
 @dataclass(frozen=True)
 class OpenedTable:
-    """A table that is open, with what every command over equivalence classes needs of it.
+    """An open table with its roles and inputs, as every command over equivalence classes needs it.
 
     Args:
         engine: the engine that reads it.
-        given: the roles as they were named.
-        relation: what is read: the table, or the copy of those of its columns that have a role.
-        roles: the roles with their SQL over that.
-        published: the table with all of its columns, which was not copied.
-        published_roles: the roles with their SQL over that.
-        inputs: further inputs of models by name, read.
-        population: the population table, if the inputs name one.
+        given: the roles as the user named them.
+        relation: the table, or the copy of those of its columns that have a role.
+        roles: the roles with their SQL over `relation`.
+        published: the table with all of its columns, not the copy.
+        published_roles: the roles with their SQL over `published`.
+        inputs: further inputs of models by name, validated.
+        population: the population table; None = the inputs name none.
     """
 
     engine: Engine
@@ -442,33 +498,33 @@ class OpenedTable:
     population: Relation | None = None
 
     def copied(self) -> OpenedTable:
-        """Return the table with its columns copied where reading them again would parse them again."""
-        relation, roles = load_columns(self.engine, self.relation, self.roles)
+        """Return the table with its columns copied if the engine would parse text at each reading."""
+        relation, roles = copy_role_columns(self.engine, self.relation, self.roles)
         return replace(self, relation=relation, roles=roles)
 
     def frame(self, attribute: Resolved | None = None) -> Frame:
-        """Return the table as the histogram of one sensitive attribute sees it."""
+        """Return the frame for the histogram of one sensitive attribute, None = of the sizes alone."""
         return frame_of(self.relation, self.roles, attribute, self.given)
 
     def histogram_builder(self, attribute: Resolved | None = None, position: int = 0) -> HistogramBuilder:
-        """Return what counts the classes of one sensitive attribute, which is the one at this position."""
+        """Return the builder of the histogram of one sensitive attribute, the one at this position."""
         return HistogramBuilder(self.engine, self.frame(attribute), self.given.nulls, position)
 
     def spelling_conflicts(self) -> dict[str, str]:
-        """Return a sentence for each column of which it has to be said whether some of its values are one, by name."""
-        return merged(self.engine, self._valued(), self.given.values)
+        """Return a sentence for each column whose spellings the user must decide on, by its name."""
+        return spelling_conflicts(self.engine, self._value_columns(), self.given.values)
 
     def refuse_spelling_conflicts(self) -> None:
-        """Raise UsageError if some values may be spellings of one, and nobody said whether they are."""
-        refuse_merged(self.engine, self._valued(), self.given.values)
+        """Raise UsageError if the user must decide on the spellings of a column."""
+        refuse_spelling_conflicts(self.engine, self._value_columns(), self.given.values)
 
     def spelling_statements(self) -> list[Statement]:
         """Return the statements of `spelling_conflicts`."""
-        return merged_statements(self.engine, self._valued(), self.given.values)
+        return spelling_statements(self.engine, self._value_columns(), self.given.values)
 
-    def _valued(self) -> list[ColumnValues]:
+    def _value_columns(self) -> list[ColumnValues]:
         others = () if self.population is None else (self.population,)
-        return values_of(self.relation, self.roles, self.engine.dialect, others)
+        return value_columns(self.relation, self.roles, self.engine.dialect, others)
 
 
 def open_table(
@@ -483,81 +539,96 @@ def open_table(
 
     Args:
         engine: an open engine.
-        target: the table, or what it was opened as.
-        roles: of its columns.
+        target: the table; a relation if it is open already.
+        roles: the roles of its columns.
         inputs: further inputs of models.
-        population: the population table, opened already, or the audited table as whose neighbour the one that the
-            inputs name is read; None = none is opened.
+        population: the population table if it is open already. A target stands for the audited table, and the
+            population that the inputs name is read in the same way. None = no population is opened.
 
     Raises:
-        UsageError: a column that is not there, two names for one, or inputs that may belong to several attributes.
+        UsageError: a column is not in the table or is named twice, or inputs may belong to several attributes.
         EngineError: the database refused or failed.
     """
     relation = engine.open(target) if isinstance(target, Target) else target
     resolved = resolve_roles(roles, relation, engine)
-    read = read_inputs(inputs or {})
-    refuse_unclear(read, [attribute.label for attribute in resolved.sensitive])
+    checked_inputs = read_inputs(inputs or {})
+    refuse_ambiguous_inputs(checked_inputs, [attribute.label for attribute in resolved.sensitive])
     if isinstance(population, Target):
-        population = engine.open(population_target(read, population)) if "population" in read else None
-    return OpenedTable(engine, roles, relation, resolved, relation, resolved, read, population)
+        population = (
+            engine.open(population_target(checked_inputs, population)) if "population" in checked_inputs else None
+        )
+    return OpenedTable(engine, roles, relation, resolved, relation, resolved, checked_inputs, population)
 
 
 def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tuple[SensitiveTable | None, int]:
-    """The sensitive attribute over the whole table (None without one), and how many of its rows are NULL.
+    """Read the values of a sensitive attribute over the whole table, and count its NULL rows.
+
+    Args:
+        builder: the builder of its histogram.
+        attribute: the sensitive attribute; None = there is none, and no table is returned.
 
     Raises:
-        UsageError: rows without an entity, or more values than are read.
+        UsageError: rows have no entity, or the attribute has more than `MAX_VALUES_READ` values.
     """
     if attribute is None:
         if builder.frame.entity is not None:
             _refuse_missing_entities(builder.shape(None)[3], builder)
         return None, 0
     text = attribute.collated
-    found = builder.values(attribute.sql, text, MAX_VALUES_READ + 1)
-    if len(found) > MAX_VALUES_READ:
+    rows = builder.values(attribute.sql, text, MAX_VALUES_READ + 1)
+    if len(rows) > MAX_VALUES_READ:
         distinct, _, _, without_entity = builder.shape(attribute.sql)
         _refuse_missing_entities(without_entity, builder)
         raise UsageError(
             f"{attribute.label} has {distinct:,} different values; the limit for a sensitive column is "
             f"{MAX_VALUES_READ:,}. Round or group it first."
         )
-    _refuse_missing_entities(sum(int(row[3]) for row in found), builder)
-    values, totals = tuple(row[0] for row in found), tuple(int(row[1]) for row in found)
-    nulls = sum(int(row[2]) for row in found)
+    _refuse_missing_entities(sum(int(row[3]) for row in rows), builder)
+    values, totals = tuple(row[0] for row in rows), tuple(int(row[1]) for row in rows)
+    nulls = sum(int(row[2]) for row in rows)
     table = SensitiveTable(attribute.label, totals, nulls > 0, attribute.kind.has_natural_order, text, values)
     return table, nulls
 
 
-def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, given: Roles) -> Frame:
-    """The relation as the histogram of one sensitive attribute sees it."""
-    keys = [q.sql for q in roles.quasi_identifiers]
-    if given.joint and attribute is not None:
+def frame_of(relation: Relation, roles: ResolvedRoles, attribute: Resolved | None, requested: Roles) -> Frame:
+    """Return the frame for the histogram of one sensitive attribute.
+
+    Args:
+        relation: the table.
+        roles: the roles with their SQL over it.
+        attribute: the sensitive attribute; None = the frame is for class sizes.
+        requested: the roles as the user named them.
+    """
+    keys = [column.sql for column in roles.quasi_identifiers]
+    if requested.joint and attribute is not None:
         keys += [other.sql for other in roles.sensitive if other != attribute]
     entity = roles.entity.sql if roles.entity else None
-    hashed = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.column and q.kind in _HASHED}
-    whole = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.column and q.kind is Kind.INTEGER}
-    collated = {q.sql for q in (*roles.quasi_identifiers, *roles.sensitive) if q.collated}
+    columns = (*roles.quasi_identifiers, *roles.sensitive)
+    hashable = {column.sql for column in columns if column.column and column.kind in _HASHABLE_KINDS}
+    integers = {column.sql for column in columns if column.column and column.kind is Kind.INTEGER}
+    collated = {column.sql for column in columns if column.collated}
     return Frame(
         relation.sql,
         tuple(keys),
         entity,
-        given.nulls is NullPolicy.DISTINCT,
+        requested.nulls is NullPolicy.DISTINCT,
         tuple(key in collated for key in keys),
         attribute.sql if attribute else None,
         roles.weights.sql if roles.weights else None,
-        tuple(key in hashed for key in keys),
-        tuple(key in whole for key in keys),
+        tuple(key in hashable for key in keys),
+        tuple(key in integers for key in keys),
         roles.entity.label if roles.entity else "",
     )
 
 
 def key_labels(roles: ResolvedRoles, attribute: Resolved | None, frame: Frame) -> list[str]:
-    """What the user calls the columns of the class key, in their order."""
-    called = {role.sql: role.label for role in (*roles.quasi_identifiers, *roles.sensitive) if role != attribute}
-    return [called[key] for key in frame.keys]
+    """Return the user's names of the columns of the class key, in their order."""
+    labels = {role.sql: role.label for role in (*roles.quasi_identifiers, *roles.sensitive) if role != attribute}
+    return [labels[key] for key in frame.keys]
 
 
 def _refuse_missing_entities(rows: int, builder: HistogramBuilder) -> None:
+    """Raise UsageError if rows have no value in the entity column."""
     if rows:
         entity = builder.frame.entity_label or "of persons"
         raise UsageError(
@@ -566,11 +637,11 @@ def _refuse_missing_entities(rows: int, builder: HistogramBuilder) -> None:
         )
 
 
-def shown_roles(roles: Roles) -> dict[str, Any]:
-    """The roles as they were given, for results."""
+def describe_roles(roles: Roles) -> dict[str, Any]:
+    """Return the roles as the user named them, for results and JSON."""
     sampling = roles.sampling
     fraction = None if sampling.sampling_fraction is None else float(sampling.sampling_fraction)
-    said = {"sampling_fraction": fraction, "population_size": sampling.population_size, "weights": sampling.weights}
+    figures = {"sampling_fraction": fraction, "population_size": sampling.population_size, "weights": sampling.weights}
     return {
         "quasi_identifiers": list(roles.quasi_identifiers),
         "sensitive": list(roles.sensitive),
@@ -578,7 +649,7 @@ def shown_roles(roles: Roles) -> dict[str, Any]:
         "entity": roles.entity,
         "joint": roles.joint,
         "nulls": roles.nulls.value,
-        **{name: value for name, value in said.items() if value is not None},
+        **{name: value for name, value in figures.items() if value is not None},
         **({} if roles.known_rows is KnownRows.WORSE else {"known_rows": roles.known_rows.value}),
         **({} if roles.values is None else {"values": roles.values.value}),
     }

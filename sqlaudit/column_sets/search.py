@@ -19,7 +19,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, environment, render
-from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
+from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, refuse_spelling_conflicts
 from sqlaudit.column_sets.counting import (
     MOST_CODES,
     Chosen,
@@ -303,7 +303,9 @@ def find_columns(
     relation = engine.open(target) if isinstance(target, Target) else target
     person, chosen = _resolve_columns(engine, relation, request)
     if person is not None:
-        refuse_merged(engine, [ColumnValues(person.name, [(relation, person)], missing=False)], request.values)
+        refuse_spelling_conflicts(
+            engine, [ColumnValues(person.name, [(relation, person)], missing=False)], request.values
+        )
     limit = request.size_limit(len(chosen))
     if announce is not None:
         announce(len(chosen), count_subsets(len(chosen), limit), limit)
@@ -404,7 +406,7 @@ def _resolve_columns(
     """Return the column that identifies the person, if any, and the columns to search."""
     entity = request.entity
     person = choose_column(relation, engine.dialect, entity, "entity") if entity else None
-    person = None if person is None else settled(engine, relation, person, request.values, missing=False)
+    person = None if person is None else apply_spelling_policy(engine, relation, person, request.values, missing=False)
     excluded = (*request.exclude, *((entity,) if entity and not request.columns else ()))
     chosen = choose_columns(relation, engine.dialect, request.columns, excluded)
     _check_person(request, person, chosen)

@@ -15,7 +15,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target, make_target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.opening import ColumnValues, refuse_merged
+from sqlaudit.classes.opening import ColumnValues, refuse_spelling_conflicts
 from sqlaudit.column_sets.counting import Coded
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
@@ -85,7 +85,7 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
         ColumnValues(source.chosen[position].name, [(source.relation, source.chosen[position])])
         for position in source.sensitive
     ]
-    refuse_merged(engine, named, request.values)
+    refuse_spelling_conflicts(engine, named, request.values)
     within = tolerated(source.chosen, source.events, request.tolerance)
     stop = until(begun, request.time_budget)
     ends = None if request.time_budget is None else begun + request.time_budget

@@ -12,7 +12,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
-from sqlaudit.classes.opening import settled
+from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
@@ -141,7 +141,7 @@ def _columns_of(
     ]
     refuse_duplicates([column for _, chosen in named for column in chosen])
     return tuple(
-        settled(engine, relation, column, request.values if field == "sensitive" else None)
+        apply_spelling_policy(engine, relation, column, request.values if field == "sensitive" else None)
         for field, chosen in named
         for column in chosen
     )
@@ -150,7 +150,7 @@ def _columns_of(
 def _person(engine: Engine, relation: Relation, request: PersonsRequest) -> Chosen:
     """The column that identifies the person, with folded spellings."""
     person = choose_column(relation, engine.dialect, request.entity, "entity")
-    return settled(engine, relation, person, request.values, missing=False)
+    return apply_spelling_policy(engine, relation, person, request.values, missing=False)
 
 
 def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tuple[Chosen, ...]:

@@ -9,7 +9,7 @@ from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
-from sqlaudit.classes.opening import shown_roles
+from sqlaudit.classes.opening import describe_roles
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.levels import Hierarchy, Use
@@ -115,7 +115,7 @@ def result_of(
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
-        roles=shown_roles(request.roles),
+        roles=describe_roles(request.roles),
         columns=_columns(searched),
         requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
         warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),

@@ -22,10 +22,10 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.facts import BESIDE, ClassHistogram, Frame, alike_frame
+from sqlaudit.classes.facts import KNOWN_ROWS_OFFSET, ClassHistogram, Frame, make_known_rows_frame
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.opening import ResolvedRoles, settled, settled_column
+from sqlaudit.classes.opening import ResolvedRoles, apply_spelling_policy, find_entity_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.events.unicity import count_persons
@@ -252,9 +252,9 @@ class AuditedNodes:
         rows = self._frame(node, attribute)
         every = every and bool(rows.keys)
         place = attribute.position
-        frame = alike_frame(self._engine, rows, place) if every else rows
+        frame = make_known_rows_frame(self._engine, rows, place) if every else rows
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
-        builder = HistogramBuilder(self._engine, frame, nulls, place + BESIDE if every else place)
+        builder = HistogramBuilder(self._engine, frame, nulls, place + KNOWN_ROWS_OFFSET if every else place)
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         asked = attribute.deciding
         if every:
@@ -500,12 +500,12 @@ def _people(table: AuditedTable, population: Relation) -> CodedSource:
     """
     dialect, entity = table.engine.dialect, table.roles.entity
     columns = tuple(resolve_like(c.column, population, dialect, about("qi")).sql for c in table.columns)
-    person = settled_column(table.engine, population, entity, table.given.values) if entity else None
+    person = find_entity_column(table.engine, population, entity, table.given.values) if entity else None
     others: tuple[str, ...] = ()
     if table.originals:
         believed = [a.resolved for a in table.attributes if a.resolved]
         values = [resolve(one.label, population, dialect, about("sensitive")) for one in believed]
-        others = tuple(settled(table.engine, population, one, table.given.values).sql for one in values)
+        others = tuple(apply_spelling_policy(table.engine, population, one, table.given.values).sql for one in values)
         others += tuple(resolve(label, population, dialect, "original_qi").sql for label in table.originals)
     return CodedSource(population.sql, columns, others, person.sql if person else None)
 

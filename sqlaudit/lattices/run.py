@@ -28,18 +28,18 @@ from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import NUMBERS, Relation, Statement
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target, roles_from, target_of
 from sqlaudit.base.sql import render
-from sqlaudit.classes.attribute_inputs import refuse_unclear
+from sqlaudit.classes.attribute_inputs import refuse_ambiguous_inputs
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
 from sqlaudit.classes.opening import (
     ResolvedRoles,
+    copy_role_columns,
     frame_of,
-    load_columns,
     open_for_release,
-    refuse_merged,
+    refuse_spelling_conflicts,
     resolve_roles,
-    values_of,
+    value_columns,
 )
 from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Engine, View, provenance
@@ -108,7 +108,7 @@ def open_table(engine: Engine, request: LatticeRequest, *, planned: bool = False
     """
     relation = open_for_release(engine, request.target, request.roles)
     roles = resolve_roles(request.roles, relation, engine)
-    refuse_unclear(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
+    refuse_ambiguous_inputs(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
     labels = [column.label for column in roles.quasi_identifiers]
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(labels)
     if not planned:
@@ -135,9 +135,9 @@ def find_nodes(
     engine.note_remarks(table.relation)
     inputs = read_inputs(request.inputs)
     population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
-    relation, roles = load_columns(engine, table.relation, table.roles)
+    relation, roles = copy_role_columns(engine, table.relation, table.roles)
     others = () if population is None else (population,)
-    refuse_merged(engine, values_of(relation, roles, engine.dialect, others), request.roles.values)
+    refuse_spelling_conflicts(engine, value_columns(relation, roles, engine.dialect, others), request.roles.values)
     with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
         columns = [KeyColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
         evaluator = open_evaluator(

@@ -15,7 +15,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Row, Statement
 from sqlaudit.base.spec import KnownRows
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, SensitiveTable, Signatures
-from sqlaudit.classes.failing import ClassSizes, Listing, ToldOfClass, level_macro
+from sqlaudit.classes.failing import ClassFigure, ClassListing, ClassSizes, level_macro
 
 if TYPE_CHECKING:  # few audits count people
     from sqlaudit.models.people import PeopleFigures
@@ -75,7 +75,7 @@ class Judgement:
     note: str = ""
     at_limit: str = ""
     """SQL over facts: the classes that `failing` leaves out and that exact arithmetic found to fail."""
-    listing: Listing | None = None
+    listing: ClassListing | None = None
     """What names the failing classes where no fact does."""
     unnamed: str = ""
     """Why nothing names them, where that is so: what a sentence about the requirement goes on with."""
@@ -167,7 +167,7 @@ class Model:
         """What was found over all classes."""
         return answers.folded(self)
 
-    def told(self) -> tuple[ToldOfClass, ...]:
+    def told(self) -> tuple[ClassFigure, ...]:
         """What it tells of a class that fails, besides those facts of it that are shown anyway."""
         return ()
 

@@ -13,7 +13,7 @@ from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.failing import Every, Keyed, Listed
+from sqlaudit.classes.failing import AllClassesListing, KeyListing, SignatureListing
 from sqlaudit.models.base import (
     Judgement,
     Parameter,
@@ -154,7 +154,7 @@ class BayesOptimalBelief(QueryModel):
         def relation() -> str:
             return f"({self._statement(question, people, 'classes', found.at_limit).sql})"
 
-        listing = Keyed(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
+        listing = KeyListing(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
         return replace(judgement, listing=listing)
 
     def _of_person(self, question: Question, people: Population, person: StatedPerson) -> list[dict[str, Any]]:
@@ -387,11 +387,11 @@ class WorstCaseSafety(SignatureModel):
         if len(short) <= MAX_CLASSES:
             return replace(judgement, listing=self._listing(by_class, short))
         if len(short) == len(signatures):
-            return replace(judgement, listing=Every())
+            return replace(judgement, listing=AllClassesListing())
         unnamed = f"has classes with more than {MAX_CLASSES:,} different counts that fail, too many to find again"
         return replace(judgement, unnamed=unnamed)
 
-    def _listing(self, found: ClassDisclosure, short: IntArray) -> Listed:
+    def _listing(self, found: ClassDisclosure, short: IntArray) -> SignatureListing:
         """The signatures at some positions, each with its disclosure."""
         depth = min(found.signatures.k + 1, self.table.distinct)
 
@@ -402,4 +402,4 @@ class WorstCaseSafety(SignatureModel):
                 rows.append((":".join(map(str, (n, *counts[:depth]))), disclosure))
             return expression("listed_signatures", rows=rows)
 
-        return Listed(relation, depth, "disclosure")
+        return SignatureListing(relation, depth, "disclosure")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
-from sqlaudit.classes.failing import ToldOfClass
+from sqlaudit.classes.failing import ClassFigure
 from sqlaudit.models.base import (
     ClassModel,
     HistogramModel,
@@ -85,9 +85,9 @@ DONT_CARE = "members_of_dont_care"
 DONT_CARE_SHARE = "dont_care_share"
 
 
-def _share_of(label: str, name: str, lanes: Sequence[int], named: str = "") -> ToldOfClass:
+def _share_of(label: str, name: str, lanes: Sequence[int], named: str = "") -> ClassFigure:
     fact = Fact(name, "members", {"lanes": list(lanes)})
-    return ToldOfClass(label, expression("share", part=name), (fact,), named)
+    return ClassFigure(label, expression("share", part=name), (fact,), named)
 
 
 class CategoricalModel(ClassModel):
@@ -173,7 +173,7 @@ class DensityControl(CategoricalModel):
             return self.largest_category()
         return Fact("largest_set", "largest_set", {"sets": [list(lanes) for lanes in self.categories.sets]})
 
-    def told(self) -> tuple[ToldOfClass, ...]:
+    def told(self) -> tuple[ClassFigure, ...]:
         """The share of every category, so that one sees which is too large."""
         told = []
         for place, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
@@ -206,7 +206,7 @@ class Dilution(ClassModel):
         """The rows with a don't-care value."""
         return (Fact(DONT_CARE, "members", {"lanes": list(self.context.inputs["dont_care"])}),)
 
-    def told(self) -> tuple[ToldOfClass, ...]:
+    def told(self) -> tuple[ClassFigure, ...]:
         """Their share."""
         return (_share_of(DONT_CARE_SHARE, DONT_CARE, self.context.inputs["dont_care"]),)
 
@@ -252,12 +252,12 @@ class CategoricalRecursive(CategoricalModel):
             )
         return Fact(f"largest_union_{size}", "largest_set", {"sets": [sorted(union) for union in unions]})
 
-    def told(self) -> tuple[ToldOfClass, ...]:
+    def told(self) -> tuple[ClassFigure, ...]:
         """The share of the largest category, and of what it is compared with."""
         facts = self.facts()
         return (
-            ToldOfClass("largest_category_share", expression("share", part=self.largest_category().name), facts),
-            ToldOfClass(self.rest_label(), expression("share", part=f"({self.rest()})"), facts),
+            ClassFigure("largest_category_share", expression("share", part=self.largest_category().name), facts),
+            ClassFigure(self.rest_label(), expression("share", part=f"({self.rest()})"), facts),
         )
 
     def rest_label(self) -> str:

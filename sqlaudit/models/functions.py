@@ -12,7 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.sql import Raw
 from sqlaudit.classes.attribute_inputs import ClassFunction
 from sqlaudit.classes.facts import Fact
-from sqlaudit.classes.failing import Estimated, ToldOfClass
+from sqlaudit.classes.failing import ClassFigure, EstimateListing
 from sqlaudit.models.base import (
     MAX_LISTED,
     TOO_MANY,
@@ -91,13 +91,13 @@ class RangeControl(HistogramModel, FunctionModel):
         arguments = {"places": self.places()}
         return (Fact("first_place", "first_place", arguments), Fact("last_place", "last_place", arguments))
 
-    def told(self) -> tuple[ToldOfClass, ...]:
+    def told(self) -> tuple[ClassFigure, ...]:
         """The range of the class; where the values themselves are the numbers these stay out of the SQL."""
         points = [float(point) for point in self.points()]
         if self.class_function.of_value or len(points) > MAX_POINTS:
             return ()
         return (
-            ToldOfClass(
+            ClassFigure(
                 "range", expression("spread", first="first_place", last="last_place", points=points), self.facts()
             ),
         )
@@ -226,7 +226,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
         column = f"psi_{self.side}"
         values = tuple("NULL" if value is None else str(value) for value in self.table.values)
         told = values if len(values) <= MOST_TOLD else ()
-        listing = Estimated({**parameters, "each": len(told)}, self._beyond(column), (column,), told)
+        listing = EstimateListing({**parameters, "each": len(told)}, self._beyond(column), (column,), told)
         return Judgement(levels, int(classes), int(rows), listing=listing)
 
     def _parameters(self, question: Question) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number, Status
 from sqlaudit.base.spec import KnownRows, Requirement
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Levels, Signatures, Verdicts
-from sqlaudit.classes.failing import ClassSizes, Short
+from sqlaudit.classes.failing import ClassRequirement, ClassSizes
 from sqlaudit.models.base import (
     WORST_FIRST,
     Answers,
@@ -59,10 +59,10 @@ class Judged:
     rows: int
     sizes: ClassSizes
     checks: tuple[Check, ...]
-    short: tuple[Short, ...] = ()
+    short: tuple[ClassRequirement, ...] = ()
     unnamed: tuple[str, ...] = ()
     signatures: Signatures | None = None
-    watched: tuple[Short, ...] = ()
+    watched: tuple[ClassRequirement, ...] = ()
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
@@ -77,15 +77,17 @@ class Judged:
         return of_values(self.watched)
 
 
-def of_values(watched: Sequence[Short]) -> tuple[str, ...]:
+def of_values(watched: Sequence[ClassRequirement]) -> tuple[str, ...]:
     """The predicates of requirements on sensitive values."""
     return tuple(short.predicate for short in watched if short.predicate and short.of_values)
 
 
-def foreseen(asked: Sequence[Asked]) -> tuple[Short, ...]:
+def foreseen(asked: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
     """What `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
-        Short(item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, held=True, told=model.told())
+        ClassRequirement(
+            item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, is_met=True, figures=model.told()
+        )
         for item in asked
         if (model := item.model).is_required and model.by_figures and (predicate := model.failing())
     )
@@ -126,7 +128,7 @@ def judge(
     signatures = None if knowledge is None else histogram.signatures(knowledge)
     answers = Answers(question, sizes, rows, carried, signatures, persons)
     checks, unnamed = [], []
-    watched: list[Short] = []
+    watched: list[ClassRequirement] = []
     for item in asked:
         judgement = item.model.judge(answers)
         check = check_of(item, judgement, table_rows)
@@ -139,7 +141,7 @@ def judge(
             watched.append(short)
         else:
             unnamed.append(_why_unnamed(item, judgement))
-    named = tuple(short for short in watched if not short.held)
+    named = tuple(short for short in watched if not short.is_met)
     return Judged(table_rows, sizes, tuple(checks), named, tuple(unnamed), signatures, tuple(watched))
 
 
@@ -170,7 +172,7 @@ def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
     return replace(judged, checks=tuple(checks), short=short, watched=watched)
 
 
-def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
+def _short(item: Asked, judgement: Judgement, check: Check) -> ClassRequirement | None:
     """What names the failing classes; None when nothing does."""
     model, listing, predicate = item.model, judgement.listing, ""
     if not judgement.unnamed and listing is None:
@@ -180,7 +182,7 @@ def _short(item: Asked, judgement: Judgement, check: Check) -> Short | None:
     if check.status is Status.UNDETERMINED or not (predicate or listing):
         return None
     of_values, classes = model.needs_sensitive, check.failing_classes
-    return Short(item.text, item.sensitive, predicate, listing, of_values, classes, told=model.told())
+    return ClassRequirement(item.text, item.sensitive, predicate, listing, of_values, classes, figures=model.told())
 
 
 def _why_unnamed(item: Asked, judgement: Judgement) -> str:

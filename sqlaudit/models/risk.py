@@ -12,7 +12,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.failing import ClassSizes, Keyed
+from sqlaudit.classes.failing import ClassSizes, KeyListing
 from sqlaudit.models.base import Judgement, Parameter, Population, QueryModel, Question, SizeModel, expression
 from sqlaudit.reports.document import plural
 
@@ -203,7 +203,7 @@ class PopulationModel(QueryModel):
             )
         return [PopulationSize(*row[:-1]) for row in rows]
 
-    def listing(self, question: Question, told: tuple[str, str], **short: Any) -> Keyed:
+    def listing(self, question: Question, told: tuple[str, str], **short: Any) -> KeyListing:
         """The classes one by one: those that fail by `short` (a condition, or limits), and what is told of each
         (a column, and its label)."""
 
@@ -213,7 +213,7 @@ class PopulationModel(QueryModel):
             return f"({_statement(question, people, stage='classes', **short).sql})"
 
         column, label = told
-        return Keyed(relation, (column,), (label,))
+        return KeyListing(relation, (column,), (label,))
 
 
 class JournalistRisk(PopulationModel):

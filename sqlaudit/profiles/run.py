@@ -13,7 +13,7 @@ from sqlaudit.base.parameter_names import command
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import Target, target_of
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import COPY, loaded
+from sqlaudit.classes.opening import COPY, copy_columns
 from sqlaudit.column_sets.counting import Chosen, can_keep_codes
 from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
@@ -309,7 +309,7 @@ def _load_columns(engine: Engine, relation: Relation) -> tuple[Relation, list[So
     """Return the relation and its columns, copied for the session if every statement would parse the text again."""
     sources = list_sources(relation, engine.dialect)
     roles = [Resolved(source.name, source.sql, source.kind, source.name) for source in sources]
-    copy, loaded_roles = loaded(engine, relation, roles)
+    copy, loaded_roles = copy_columns(engine, relation, roles)
     return copy, [replace(source, sql=column.sql) for source, column in zip(sources, loaded_roles, strict=True)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number
-from sqlaudit.classes.attribute_inputs import refuse_unclear
+from sqlaudit.classes.attribute_inputs import refuse_ambiguous_inputs
 from sqlaudit.classes.inputs import read_inputs
 from sqlaudit.lattices.losses import risen
 from sqlaudit.models.measures import NOISE, Measure, random_ranges
@@ -378,7 +378,7 @@ def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[
 def _losses_of_classes(tables: OpenedTables, request: CompareRequest, wanted: Sequence[Measure]) -> Iterator[Loss]:
     bench, sensitive = tables.bench, tables.coded.sensitive
     scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
-    refuse_unclear(inputs, [attribute.label for attribute in sensitive])
+    refuse_ambiguous_inputs(inputs, [attribute.label for attribute in sensitive])
     attributes: list[tuple[PairedAttribute | None, Distance | None]] = []
     if any(measure.sensitive for measure in wanted):
         attributes += [(one, distance_of(bench, one, request.distance, inputs)) for one in sensitive]

@@ -13,7 +13,7 @@ from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, expression, render
-from sqlaudit.classes.opening import settled
+from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import CellMeasure
@@ -83,7 +83,11 @@ def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Ro
 
     def plain(name: str) -> Raw | None:
         column = found(name)
-        return None if column is None else Raw(settled(engine, relation, column, request.values, missing=False).sql)
+        return (
+            None
+            if column is None
+            else Raw(apply_spelling_policy(engine, relation, column, request.values, missing=False).sql)
+        )
 
     by = [resolve(text, relation, engine.dialect, about("by")) for text in request.by]
     columns = {"source": Raw(relation.sql), "dimensions": [Raw(one.sql) for one in by], "entity": plain("person")}

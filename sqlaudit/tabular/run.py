@@ -17,7 +17,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Requirement, Target, make_target, target_of
-from sqlaudit.classes.opening import ColumnValues, refuse_merged
+from sqlaudit.classes.opening import ColumnValues, refuse_spelling_conflicts
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
@@ -151,7 +151,7 @@ def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: Aggreg
         for name in names
         if name
     ]
-    refuse_merged(engine, columns, request.values)
+    refuse_spelling_conflicts(engine, columns, request.values)
 
 
 def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:

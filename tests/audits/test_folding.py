@@ -24,7 +24,7 @@ from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes import histogram
-from sqlaudit.classes.opening import BLANKS, UNSEEN, ColumnValues, merged_statement, resolve_roles
+from sqlaudit.classes.opening import BLANKS, UNSEEN, ColumnValues, resolve_roles, spelling_statement
 from sqlaudit.column_sets.counting import Chosen
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
@@ -127,7 +127,7 @@ def found(engine: Engine, texts: list[str | None], *, missing: bool = True) -> t
     query = values_query([{"x": one} for one in texts], {"x": "text"})
     relation = engine.open(Target(query=query))
     chosen = Chosen("x", "x", Kind.TEXT, "text")
-    row = engine.run(merged_statement(ColumnValues("x", [(relation, chosen)], missing), engine.dialect))[0]
+    row = engine.run(spelling_statement(ColumnValues("x", [(relation, chosen)], missing), engine.dialect))[0]
     return int(row[0]), int(row[1])
 
 

@@ -18,7 +18,6 @@ import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.names import spoken
 from sqlaudit.classes import histogram
-from sqlaudit.classes import histogram as coded_cells
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.histogram import HistogramBuilder, Packing
 from sqlaudit.engines import connect
@@ -56,11 +55,11 @@ def table(values: int) -> list[dict[str, Any]]:
     return rows
 
 
-def assert_same(one: AuditResult, other: AuditResult) -> None:
-    """Equal in everything; sums of floats may be added in another order."""
-    assert one.classes == other.classes
-    assert one.failing_total == other.failing_total
-    for first, second in zip(one.checks, other.checks, strict=True):
+def assert_same(left: AuditResult, right: AuditResult) -> None:
+    """Assert that two results are equal. Sums of floats may be added in another order."""
+    assert left.classes == right.classes
+    assert left.failing_total == right.failing_total
+    for first, second in zip(left.checks, right.checks, strict=True):
         assert first.levels.keys() == second.levels.keys()
         for name, level in first.levels.items():
             assert float(level or 0) == pytest.approx(float(second.levels[name] or 0), rel=1e-12, abs=1e-12)
@@ -90,8 +89,8 @@ def test_products_in_plain_integers_and_in_wide_ones_agree(
     audit_on: AuditOn, monkeypatch: pytest.MonkeyPatch, values: int
 ) -> None:
     results = []
-    for narrow in (ClassHistogram.narrow, lambda *_: {"wider": ""}):
-        monkeypatch.setattr(ClassHistogram, "narrow", narrow)
+    for narrow in (ClassHistogram.product_types, lambda *_: {"wider": ""}):
+        monkeypatch.setattr(ClassHistogram, "product_types", narrow)
         results.append(
             audit_on(table(values), {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=REQUIRED[:1] + FEWER[3:])
         )
@@ -102,15 +101,13 @@ def test_products_are_plain_integers_only_where_they_fit(engine: Engine) -> None
     """Four products of two numbers up to the rows, for each value, and what a limit multiplies them by."""
     fits = SensitiveTable("s", (2**28, 2**28), has_null=False, ordered=True, text=False)
     wide = replace(fits, totals=(2**29, 2**29))
-    classes = [ClassHistogram(engine, some, "classes", "totals", "packed") for some in (fits, wide)]
+    histograms = [ClassHistogram(engine, values, "classes", "totals", "packed") for values in (fits, wide)]
     small = ClassHistogram(engine, replace(fits, totals=(10, 10)), "classes", "totals", "packed")
     gain = Fact("gain", "gains_above", {"numerator": 10**18, "denominator": 1})
-    assert [bool(some.narrow([Fact("d", "equal_distance")])["wider"]) for some in (*classes, small)] == [
-        True,
-        False,
-        True,
-    ]
-    assert not small.narrow([gain])["wider"]
+    assert [
+        bool(classes.product_types([Fact("d", "equal_distance")])["wider"]) for classes in (*histograms, small)
+    ] == [True, False, True]
+    assert not small.product_types([gain])["wider"]
 
 
 def test_sensitive_values_are_counted_in_one_scan() -> None:
@@ -127,11 +124,11 @@ def test_counts_that_lie_at_a_limit(audit_on: AuditOn, monkeypatch: pytest.Monke
     for counts, c in (((6, 2), 3), ((4, 2, 1, 1), 2), ((4, 2, 1, 1), 4), ((3, 2, 1), 1)):
         rows = [{"a": 0, "s": s} for s, count in enumerate(counts) for _ in range(count)]
         required = [f"recursive_l=c:{c},l:{l}" for l in (2, 3)]
-        found = audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required)
-        assert_right(found, rows, required)
+        result = audit_on(rows, {"a": "int", "s": "int"}, qi=["a"], sensitive="s", require=required)
+        assert_right(result, rows, required)
         enough = [l for l in range(1, len(counts) + 1) if counts[0] < c * sum(counts[l - 1 :])]
         assert counts[0] == c * sum(counts[max(enough) :])
-        assert [check.levels["largest_l"] for check in found.checks] == [max(enough)] * 2
+        assert [check.levels["largest_l"] for check in result.checks] == [max(enough)] * 2
 
 
 def test_the_ordered_distance_over_many_values(audit_on: AuditOn) -> None:
@@ -144,10 +141,10 @@ def assert_right(result: AuditResult, rows: list[dict[str, Any]], required: list
     expected = oracle.table_of(rows, ["a"], "s")
     for check, request in zip(result.checks, required, strict=True):
         parameters = sqlaudit.models.registry.parse_requirement(request).parameters
-        known = oracle.MODELS[check.model](expected, **parameters)
-        assert float(check.level or 0) == pytest.approx(float(known.level), rel=1e-12, abs=1e-12)
-        assert check.failing_rows == known.failing_rows
-        assert (check.status == "pass") == known.holds
+        answer = oracle.MODELS[check.model](expected, **parameters)
+        assert float(check.level or 0) == pytest.approx(float(answer.level), rel=1e-12, abs=1e-12)
+        assert check.failing_rows == answer.failing_rows
+        assert (check.status == "pass") == answer.holds
 
 
 def test_a_form_is_chosen_by_the_number_of_values(audit_on: AuditOn) -> None:
@@ -169,8 +166,8 @@ def test_relations_are_named_by_what_they_hold(engine: Engine) -> None:
         .statement("classes/figures.sql", facts, "x", levels=[], verdicts=[])
         .sql
     )
-    made = re.findall(r"(\w+) AS (?:NOT )?(?:MATERIALIZED )?\(\s", sql)
-    assert made == ["class", "long", "all_lanes", "cells", "positioned", "level_1", "level_2", "facts"]
+    names = re.findall(r"(\w+) AS (?:NOT )?(?:MATERIALIZED )?\(\s", sql)
+    assert names == ["class", "long", "all_lanes", "cells", "positioned", "level_1", "level_2", "facts"]
     assert set(re.findall(r"greatest_\w+", sql)) == {"greatest_count", "greatest_of_set_1"}
 
 
@@ -186,7 +183,7 @@ def test_lanes_are_as_wide_as_the_largest_count_and_words_are_filled() -> None:
 
 
 def test_a_word_keeps_room_for_counts_above_the_guess() -> None:
-    packing = Packing.plan(126, 1, "duckdb", most=2**33)
+    packing = Packing.plan(126, 1, "duckdb", largest_possible=2**33)
     top = max(shift for word in packing.words for _, shift in word)
     assert top + (2**33).bit_length() <= 126
 
@@ -225,16 +222,16 @@ def test_neighbouring_lanes_at_their_capacity_do_not_spill(engine: Engine, size:
 def test_only_classes_that_overflow_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """One class of 90 rows among 300 small ones; where most rows lie in such classes, all are counted again."""
     monkeypatch.setattr(histogram, "spoken", lambda dialect: replace(spoken(dialect), word_bits=40))
-    monkeypatch.setattr(HistogramBuilder, "_guess", lambda *_: 3)
+    monkeypatch.setattr(HistogramBuilder, "_guess_largest_count", lambda *_: 3)
     rows = [(number // 3, number % 14) for number in range(900)] + [(1000, number % 14) for number in range(90)]
-    counted = []
+    statements = []
     for table in (rows, rows[-90:]):
         frame = pd.DataFrame(table, columns=["a", "s"])
         with connect() as engine:
-            found = sqlaudit.audit(frame, db=engine, qi=["a"], sensitive="s", require=["k=4", "l=14"])
-            counted.append([done.sql for done in engine.executed if done.name == "equivalence classes"])
-        assert found.checks[1].failing_rows == len(table) - 90
-    assert [["SEMI JOIN" in sql for sql in each] for each in counted] == [[False, True], [False, False]]
+            result = sqlaudit.audit(frame, db=engine, qi=["a"], sensitive="s", require=["k=4", "l=14"])
+            statements.append([done.sql for done in engine.executed if done.name == "equivalence classes"])
+        assert result.checks[1].failing_rows == len(table) - 90
+    assert [["SEMI JOIN" in sql for sql in texts] for texts in statements] == [[False, True], [False, False]]
 
 
 @pytest.mark.parametrize("engine_name", ["duckdb"], indirect=True)
@@ -243,22 +240,22 @@ def test_a_wrong_guess_of_the_lanes_width_changes_nothing(audit_on: AuditOn, mon
     request = {"qi": ["a"], "sensitive": "s", "require": [*FEWER, "recursive_l=c:3,l:2", "delta=1"]}
     right = audit_on(rows, {"a": "int", "s": "int"}, **request)
     for guess in (1, 3, 255, 1000):
-        monkeypatch.setattr(HistogramBuilder, "_guess", lambda *_, width=guess: width)
+        monkeypatch.setattr(HistogramBuilder, "_guess_largest_count", lambda *_, width=guess: width)
         assert_same(audit_on(rows, {"a": "int", "s": "int"}, **request), right)
 
 
 def shaped(values: int, shape: str, seed: int) -> pd.DataFrame:
-    """A table of few or many classes: even, or with nearly everybody alike, or in the order of its classes."""
+    """Return a table of few or many classes: even, or with nearly all rows in one class, or sorted by class."""
     draw = random.Random(seed)
-    alike = 0.999 if shape == "skewed" else 0.3
+    share_of_largest = 0.999 if shape == "skewed" else 0.3
 
-    def one(number: int) -> tuple[int | None, str | None, int | None, int]:
-        if number >= values and draw.random() < alike:
+    def draw_row(number: int) -> tuple[int | None, str | None, int | None, int]:
+        if number >= values and draw.random() < share_of_largest:
             return 0, "x", 0, draw.randrange(700)
         key = draw.choice([None, 0, 1, 2, 3, 4])
         return key, draw.choice([None, "x", "y"]), number if number < values else draw.randrange(values), number
 
-    rows = [one(number) for number in range(values + 600)]
+    rows = [draw_row(number) for number in range(values + 600)]
     if shape == "sorted":
         rows.sort(key=lambda row: (row[0] or 0, row[1] or ""))
     if draw.random() < 0.3:
@@ -286,10 +283,10 @@ def test_the_forms_agree_whatever_overflows(shape: str) -> None:
         for most, width, coded in [(10**6, None, 10**6), (10**6, guess, 10**6), (0, None, 10**6), (0, None, 0)]:
             with pytest.MonkeyPatch.context() as patch, connect() as engine:
                 patch.setattr(histogram, "PACKED_VALUES", most)
-                patch.setattr(coded_cells, "CODED_ROWS", coded)
+                patch.setattr(histogram, "CODED_ROWS", coded)
                 if width:
                     patch.setattr(histogram, "spoken", lambda dialect: replace(spoken(dialect), word_bits=40))
-                    patch.setattr(HistogramBuilder, "_guess", lambda *_, width=width: width)
+                    patch.setattr(HistogramBuilder, "_guess_largest_count", lambda *_, width=width: width)
                 results.append(
                     sqlaudit.audit(
                         table,
@@ -332,36 +329,36 @@ def test_facts_that_are_kept_change_nothing(
     )
     monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
 
-    def told() -> tuple[dict[str, Any], set[str]]:
+    def audit_data() -> tuple[dict[str, Any], set[str]]:
         document = sqlaudit.audit(data, qi=["a", "b"], sensitive="s", **request_of).to_dict()
         steps = {statement["name"] for statement in document.pop("statements")}
         return {name: value for name, value in document.items() if name != "time"}, steps
 
-    kept, steps = told()
+    with_facts, steps = audit_data()
     monkeypatch.setattr(HistogramBuilder, "keep_facts", lambda builder, classes, facts: classes)
-    anew, other_steps = told()
-    assert kept == anew
+    without_facts, other_steps = audit_data()
+    assert with_facts == without_facts
     assert steps - other_steps == {"facts of classes"}
 
 
 @pytest.fixture
 def coded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
-    monkeypatch.setattr(coded_cells, "CODED_ROWS", 0)
+    monkeypatch.setattr(histogram, "CODED_ROWS", 0)
 
 
-def shown_of(result: AuditResult) -> dict[str, Any]:
+def document_of(result: AuditResult) -> dict[str, Any]:
     document = result.to_dict()
     return {name: value for name, value in document.items() if name not in ("time", "statements")}
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Equal, but for the last digits of floats."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(alike(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(alike, one, other))
-    return bool(one == (pytest.approx(other, rel=1e-12) if isinstance(one, float) else other))
+def is_nearly_equal(left: Any, right: Any) -> bool:
+    """Return True if two documents are equal but for the last digits of floats."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return list(left) == list(right) and all(is_nearly_equal(left[name], right[name]) for name in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(is_nearly_equal, left, right))
+    return bool(left == (pytest.approx(right, rel=1e-12) if isinstance(left, float) else right))
 
 
 def steps_of(result: AuditResult) -> set[str]:
@@ -389,22 +386,23 @@ def test_one_number_a_cell_changes_nothing_for_any_kind_of_key(monkeypatch: pyte
         for _ in range(500)
     ]
     columns = {"a": pd.Series([row[0] for row in rows], dtype={"whole": "Int64", "wide": "Int64"}.get(kind))}
-    columns |= {name: pd.Series([row[place] for row in rows], dtype="Int64") for place, name in [(1, "b"), (2, "s")]}
+    columns |= {name: pd.Series([row[i] for row in rows], dtype="Int64") for i, name in [(1, "b"), (2, "s")]}
     request = {"qi": ["a", "b"], "sensitive": "s", "worst_classes": 3, "failing_classes": None}
-    asked = [ANY_ORDER, []] if kind in ("whole", "text") or fewer(2, 1) == 2 else [ANY_ORDER]
-    found: list[list[AuditResult]] = []
+    requirements = [ANY_ORDER, []] if kind in ("whole", "text") or fewer(2, 1) == 2 else [ANY_ORDER]
+    results: list[list[AuditResult]] = []
     for rows_at_least in (10**6, 0):
-        monkeypatch.setattr(coded_cells, "CODED_ROWS", rows_at_least)
-        found.append([sqlaudit.audit(pd.DataFrame(columns), **request, require=required) for required in asked])
-    assert alike(*([shown_of(result) for result in results] for results in found))
-    coded_or_not = [["cells found" in steps_of(result) for result in results] for results in found]
-    assert coded_or_not == [[False] * len(asked), [kind != "wide"] * len(asked)]
+        monkeypatch.setattr(histogram, "CODED_ROWS", rows_at_least)
+        frame = pd.DataFrame(columns)
+        results.append([sqlaudit.audit(frame, **request, require=required) for required in requirements])
+    assert is_nearly_equal(*([document_of(result) for result in pair] for pair in results))
+    is_coded = [["cells found" in steps_of(result) for result in pair] for pair in results]
+    assert is_coded == [[False] * len(requirements), [kind != "wide"] * len(requirements)]
 
 
 def test_a_distance_that_every_value_of_a_class_adds_to_is_exact(coded: None) -> None:
     """Classes of one to 40 rows: in some every value is over-represented, in some one is exactly as frequent."""
     rows = [(size, number % 10) for size in range(1, 41) for number in range(size)] + [(50, s) for s in range(60)]
-    known = oracle.table_of([{"a": a, "s": s} for a, s in rows], ["a"], "s")
+    table = oracle.table_of([{"a": a, "s": s} for a, s in rows], ["a"], "s")
     result = sqlaudit.audit(
         pd.DataFrame(rows, columns=["a", "s"]), qi=["a"], sensitive="s", require=["t=0.5", "enhanced_beta=3"]
     )
@@ -412,7 +410,7 @@ def test_a_distance_that_every_value_of_a_class_adds_to_is_exact(coded: None) ->
     for check, (model, parameters) in zip(
         result.checks, [("t_closeness", {"t": Fraction(1, 2)}), ("enhanced_beta_likeness", {"beta": 3})], strict=True
     ):
-        expected = oracle.MODELS[model](known, **parameters)
+        expected = oracle.MODELS[model](table, **parameters)
         assert check.failing_rows == expected.failing_rows
         assert float(check.level or 0) == pytest.approx(float(expected.level), rel=1e-12)
 
@@ -421,24 +419,24 @@ def test_rows_without_a_code_are_counted_the_other_way(coded: None, monkeypatch:
     """Where a dictionary or a range turns out too small, nobody is merged with somebody else."""
     table = pd.DataFrame([(n % 7, f"x{n % 40}", n % 55) for n in range(900)], columns=["a", "b", "s"])
     request = {"qi": ["a", "b"], "sensitive": "s", "require": ["k=2", "l=3"]}
-    right = shown_of(sqlaudit.audit(table, **request))
-    for narrow in (lambda place, *_: (place, 2, 0, False), lambda place, *_: (place, 2, None, False)):
+    right = document_of(sqlaudit.audit(table, **request))
+    for narrow in (lambda position, *_: (position, 2, 0, False), lambda position, *_: (position, 2, None, False)):
         with monkeypatch.context() as patch:
-            texts_or_numbers = coded_cells._code
+            plan_code = histogram._plan_code
             patch.setattr(
-                coded_cells,
-                "_code",
-                lambda place, whole, *rest, narrow=narrow, known=texts_or_numbers: (
-                    narrow(place) if whole == (narrow(1)[2] is not None) else known(place, whole, *rest)
+                histogram,
+                "_plan_code",
+                lambda position, is_integer, *rest, narrow=narrow, plan=plan_code: (
+                    narrow(position) if is_integer == (narrow(1)[2] is not None) else plan(position, is_integer, *rest)
                 ),
             )
             result = sqlaudit.audit(table, **request)
-        assert shown_of(result) == right
+        assert document_of(result) == right
         steps = [statement["name"] for statement in result.to_dict()["statements"]]
         assert steps.count("equivalence classes") == 2
 
 
 def test_a_column_of_many_texts_is_not_coded(coded: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coded_cells, "MOST_LISTED", 5)
+    monkeypatch.setattr(histogram, "MAX_DICTIONARY_VALUES", 5)
     table = pd.DataFrame([(f"x{n % 40}", n % 55) for n in range(900)], columns=["b", "s"])
     assert "cells found" not in steps_of(sqlaudit.audit(table, qi=["b"], sensitive="s", require=["k=2"]))

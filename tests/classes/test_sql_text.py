@@ -15,7 +15,7 @@ from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.classes import histogram
 from sqlaudit.classes.facts import Fact, Frame, SensitiveTable
-from sqlaudit.classes.failing import FailingClasses, Short
+from sqlaudit.classes.failing import ClassRequirement, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
@@ -95,8 +95,8 @@ def standalone(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Sta
 
         with small_engine() as spark:
             kinds = {"zip": "text", "age": "int", "person": "int", "disease": "text"}
-            found = spark.open(Target(query=values_query(PATIENTS, kinds)))
-            spark._session.table(found.sql).createTempView("patients")
+            relation = spark.open(Target(query=values_query(PATIENTS, kinds)))
+            spark._session.table(relation.sql).createTempView("patients")
             yield Standalone("spark", spark.run)
         return
     with duckdb.connect() as connection:
@@ -111,20 +111,21 @@ def _in_public(statement: Statement) -> Statement:
 
 
 def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[str, Any]:
-    """What every step of an audit answers."""
+    """Return the answers of every step of an audit."""
     zipcode, age, disease = (quote(name, engine.dialect) for name in ("zip", "age", "disease"))
     person = entity and quote(entity, engine.dialect)
     frame = Frame("patients", (zipcode, age), person, policy is NullPolicy.DISTINCT, (True, False))
     builder = HistogramBuilder(engine, frame, policy)
     shape = builder.shape(disease)
-    counted = builder.values(disease, True, 100)
-    values, totals = tuple(row[0] for row in counted), tuple(int(row[1]) for row in counted)
-    assert (len(counted), *(sum(int(row[place]) for row in counted) for place in (2, 3))) == (*shape[:2], shape[3])
+    value_rows = builder.values(disease, True, 100)
+    values, totals = tuple(row[0] for row in value_rows), tuple(int(row[1]) for row in value_rows)
+    nulls, without_entity = (sum(int(row[column]) for row in value_rows) for column in (2, 3))
+    assert (len(value_rows), nulls, without_entity) == (*shape[:2], shape[3])
     table = SensitiveTable("disease", totals, shape[1] > 0, False, True, values)
     histogram = builder.build(disease, table)
     keyed = builder.build(disease, table, keep_keys=True)
-    small = (Short("small", None, "size < 4"),)
-    listed, total = FailingClasses(keyed, small, tuple(FACTS), ("zip", "age"), (True, False), 2).smallest(3)
+    small = (ClassRequirement("small", None, "size < 4"),)
+    smallest, total = FailingClasses(keyed, small, tuple(FACTS), ("zip", "age"), (True, False), 2).smallest(3)
     return {
         "shape": shape,
         "values": values,
@@ -132,7 +133,7 @@ def answers(engine: Standalone, policy: NullPolicy, entity: str | None) -> dict[
         "figures": [{k: int(v) for k, v in row.items()} for row in histogram.figures(FACTS, LEVELS, VERDICTS)],
         "vectors": sorted((sorted(v.items()), c, r) for v, c, r in histogram.vectors(FACTS, "size > 1", 100)),
         "histogram": sorted(tuple(map(int, row)) for row in histogram.histogram(FACTS[:2], "size > 1")),
-        "failing": [(item.size, item.rows, item.classes, tuple((item.key or {}).values())) for item in listed],
+        "failing": [(c.size, c.rows, c.classes, tuple((c.key or {}).values())) for c in smallest],
         "failing_total": total,
     }
 
@@ -167,12 +168,12 @@ def test_every_step_runs_and_engines_answer_alike(
     if form.startswith("cells"):
         monkeypatch.setattr(histogram, "PACKED_VALUES", 0)
     standalone.steps = set()
-    found = answers(standalone, policy, entity)
-    assert [(row["size"], row["classes"]) for row in found["figures"]] == SIZES[form]
-    assert found["values"] == ("HIV", "cold", "flu", None)
+    own_answers = answers(standalone, policy, entity)
+    assert [(row["size"], row["classes"]) for row in own_answers["figures"]] == SIZES[form]
+    assert own_answers["values"] == ("HIV", "cold", "flu", None)
     assert len(standalone.steps) == 5
-    assert found == ANSWERS.setdefault(form, found)
-    assert found["failing_total"] >= len(found["failing"]) > 0
+    assert own_answers == ANSWERS.setdefault(form, own_answers)
+    assert own_answers["failing_total"] >= len(own_answers["failing"]) > 0
 
 
 SECRETS = ["Zaphod Beeblebrox", "HIV-positive", "13053-secret", "424242424242", "1977-07-17"]
@@ -190,13 +191,13 @@ def audit_secrets(engine_name: str, request: pytest.FixtureRequest) -> Any:
     if engine_name == "postgres":
         name = request.getfixturevalue("load")("secrets", secret_rows())
         url = request.getfixturevalue("postgres_url")
-        return lambda **more: sqlaudit.audit(name, db=url, **more)
+        return lambda **options: sqlaudit.audit(name, db=url, **options)
     import pandas as pd
 
     if engine_name == "spark":
         engine = request.getfixturevalue("engine")
-        return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), db=engine, **more)
-    return lambda **more: sqlaudit.audit(pd.DataFrame(secret_rows()), **more)
+        return lambda **options: sqlaudit.audit(pd.DataFrame(secret_rows()), db=engine, **options)
+    return lambda **options: sqlaudit.audit(pd.DataFrame(secret_rows()), **options)
 
 
 @pytest.mark.parametrize(
@@ -233,10 +234,11 @@ def test_no_statement_holds_a_value(
         {"qi": ["zip"], "sensitive": "s", "joint": True},
     ]
     for request in requests:
-        known = "one" if entity and nulls == "wildcard" else "worse"  # nobody can be judged there who knows all rows
-        result: AuditResult = audit_secrets(nulls=nulls, entity=entity, known_rows=known, **request)
+        # An attacker who knows all rows cannot be judged where NULL matches any value
+        known_rows = "one" if entity and nulls == "wildcard" else "worse"
+        result: AuditResult = audit_secrets(nulls=nulls, entity=entity, known_rows=known_rows, **request)
         texts = "\n".join(timing.sql for timing in result.statements)
         assert texts.count("SELECT") > 3
-        said = texts if request.get("show_values") else texts + repr(result) + str(result.to_dict())
+        outputs = texts if request.get("show_values") else texts + repr(result) + str(result.to_dict())
         for secret in SECRETS:
-            assert secret not in said
+            assert secret not in outputs

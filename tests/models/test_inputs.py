@@ -15,7 +15,7 @@ import sqlaudit
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.spec import Roles, Target
-from sqlaudit.classes.attribute_inputs import ABSENT, inputs_of, refuse_unclear
+from sqlaudit.classes.attribute_inputs import ABSENT, inputs_of, refuse_ambiguous_inputs
 from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.inputs import further_targets, load_inputs, population_target, read_inputs
 
@@ -238,9 +238,9 @@ def test_sections_belong_to_their_attribute() -> None:
     assert inputs_of(inputs, "disease", table(["a", "b"]))["dont_care"] == (0,)
     assert inputs_of(inputs, "pay", table(["a", "b"]))["dont_care"] == (1,)
     assert "dont_care" not in inputs_of(inputs, "age", table(["a", "b"]))
-    refuse_unclear(inputs, ["disease", "pay"])
+    refuse_ambiguous_inputs(inputs, ["disease", "pay"])
     with pytest.raises(UsageError, match="the top level, but there are 2 sensitive attributes"):
-        refuse_unclear(read_inputs({"width": 1}), ["disease", "pay"])
+        refuse_ambiguous_inputs(read_inputs({"width": 1}), ["disease", "pay"])
 
 
 # --- through the audit ---

@@ -17,7 +17,7 @@ from sqlaudit.base.spec import Roles
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.opening import OpenedTable, key_labels, open_table, sensitive_table, shown_roles
+from sqlaudit.classes.opening import OpenedTable, describe_roles, key_labels, open_table, sensitive_table
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.warnings import audit_warnings, warning_statements
 from sqlaudit.reports.document import plural
@@ -66,7 +66,7 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     return DisclosureResult(
         target=request.target.name,
         rows=rows,
-        roles=shown_roles(request.roles),
+        roles=describe_roles(request.roles),
         attributes=attributes,
         threshold=request.threshold,
         first_k=request.knowledge.first,

@@ -26,7 +26,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.attribute_inputs import AttributeInputs
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import ValueList
-from sqlaudit.classes.opening import ResolvedRoles, open_table, refuse_merged, shown_roles, values_of
+from sqlaudit.classes.opening import ResolvedRoles, describe_roles, open_table, refuse_spelling_conflicts, value_columns
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
@@ -264,7 +264,7 @@ def answer(
     return WhatIfResult(
         target=target.name,
         **provenance(engine, executed_before),
-        roles=shown_roles(roles),
+        roles=describe_roles(roles),
         sensitive=attribute.label,
         people=len(persons.members),
         pieces=len(rules),
@@ -450,8 +450,8 @@ def grown_classes(engine: Engine, tables: Sequence[Target], roles: Roles) -> Gro
     first, *others = (open_table(engine, target, roles) for target in tables)
     for other in others:
         _check_same_kinds(first.roles, other.roles, other.relation.label)
-    columns = values_of(first.relation, first.roles, engine.dialect, [other.relation for other in others])
-    refuse_merged(engine, columns, roles.values)
+    columns = value_columns(first.relation, first.roles, engine.dialect, [other.relation for other in others])
+    refuse_spelling_conflicts(engine, columns, roles.values)
     statement = render(
         "audits/disclosure/grown.sql",
         engine.dialect,

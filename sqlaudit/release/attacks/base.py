@@ -15,7 +15,7 @@ from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Row
 from sqlaudit.base.spec import NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
-from sqlaudit.classes.failing import FailingClasses, Short
+from sqlaudit.classes.failing import ClassRequirement, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
@@ -375,7 +375,7 @@ def shown_classes(
     collated = attribute.builder.frame.collated
     labels = tuple(attribute.labels)
     classes = FailingClasses(
-        keyed, (Short("", None, condition),), tuple(shown_facts), labels, tuple(collated), len(labels)
+        keyed, (ClassRequirement("", None, condition),), tuple(shown_facts), labels, tuple(collated), len(labels)
     )
     smallest, _ = classes.smallest(release.request.top)
     lanes = [fact.name for fact in facts if fact.name.endswith("_lane")]

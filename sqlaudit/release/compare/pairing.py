@@ -13,7 +13,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Folding, Target
 from sqlaudit.base.sql import Raw, expression, render
-from sqlaudit.classes.opening import settled
+from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -197,7 +197,9 @@ def folded(engine: Engine, side: Side, request: CompareRequest) -> Side:
     columns = len(side.columns)
     plain = [request.hierarchies is None or index >= columns for index in range(columns + len(side.sensitive))]
     roles = [
-        settled(engine, side.relation, role, request.values, missing=index >= columns) if foldable else role
+        apply_spelling_policy(engine, side.relation, role, request.values, missing=index >= columns)
+        if foldable
+        else role
         for index, (role, foldable) in enumerate(zip(side.roles, plain, strict=False))
     ]
     return side.with_roles([*roles, *side.keys])

@@ -14,7 +14,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Requirement, Target, make_target
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import ColumnValues, loaded, refuse_merged, settled
+from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, copy_columns, refuse_spelling_conflicts
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check, Context
@@ -69,7 +69,7 @@ def _as_text(role: Resolved) -> Resolved:
 def copied(engine: Engine, side: SeriesSide, position: int) -> SeriesSide:
     """The columns that matter, copied where every reading would parse text again."""
     roles = [side.entity, *side.qi, *side.sensitive]
-    relation, copies = loaded(engine, side.relation, roles, f"sqlaudit_series_{position}")
+    relation, copies = copy_columns(engine, side.relation, roles, f"sqlaudit_series_{position}")
     keys = len(side.qi)
     qi, values = tuple(copies[1 : keys + 1]), tuple(copies[keys + 1 :])
     return replace(side, relation=relation, entity=copies[0], qi=qi, sensitive=values)
@@ -98,8 +98,8 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
     kinds = _kinds(engine, relation, columns)
     entity, *rest = [replace(column, kind=kind) for column, kind in zip(columns, kinds, strict=True)]
     keys = len(request.qi)
-    entity = settled(engine, relation, entity, request.values, missing=False)
-    sensitive = [settled(engine, relation, column, request.values) for column in rest[keys:]]
+    entity = apply_spelling_policy(engine, relation, entity, request.values, missing=False)
+    sensitive = [apply_spelling_policy(engine, relation, column, request.values) for column in rest[keys:]]
     return SeriesSide(target.name, relation, entity, tuple(rest[:keys]), tuple(sensitive))
 
 
@@ -164,7 +164,7 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         for index, name in enumerate(request.sensitive)
     ]
     persons = [(side.relation, side.entity) for side in sides]
-    refuse_merged(engine, [*columns, ColumnValues(request.entity, persons, missing=False)], request.values)
+    refuse_spelling_conflicts(engine, [*columns, ColumnValues(request.entity, persons, missing=False)], request.values)
     alone = [[_alone(engine, side, index) for side in sides] for index in range(len(request.sensitive))]
     _refuse_rows(sides, alone[0], request)
     everybody, several = _persons(engine, sides, request)

@@ -16,7 +16,14 @@ from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Number, Warned
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import expression, render
-from sqlaudit.classes.opening import ColumnValues, fold, loaded, merged_statements, refuse_merged, settled
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    fold,
+    refuse_spelling_conflicts,
+    spelling_statements,
+)
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
@@ -189,12 +196,12 @@ def fold_spellings(engine: Engine, tables: Sequence[ComparedTable], request: Com
     Raises:
         UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
     """
-    refuse_merged(engine, _spellings(tables), request.values)
+    refuse_spelling_conflicts(engine, _spellings(tables), request.values)
     keys = len(tables[0].keys)
     return [
         table.with_columns(
             [
-                settled(engine, table.relation, column, request.values, missing=index >= keys)
+                apply_spelling_policy(engine, table.relation, column, request.values, missing=index >= keys)
                 for index, column in enumerate(table.all)
             ]
         )
@@ -602,7 +609,7 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
     all_keys, targets = range(len(request.qi)), [*range(len(request.sensitive))] or [None]
     sets = [all_keys, *(keys for keys in _subsets(request))]
     return [
-        *merged_statements(engine, _spellings(counting.tables), request.values),
+        *spelling_statements(engine, _spellings(counting.tables), request.values),
         *(counting.figures(keys, target) for keys in sets for target in targets),
         *([counting.copies()] if counting.tables[0].columns else []),
         counting.shared(),
@@ -616,7 +623,7 @@ def _counting(engine: Engine, request: CompareRequest) -> Counting:
     """
     tables = []
     for index, table in enumerate(open_tables(engine, request)):
-        relation, copied_columns = loaded(engine, table.relation, table.all, f"sqlaudit_synthetic_{index}")
+        relation, copied_columns = copy_columns(engine, table.relation, table.all, f"sqlaudit_synthetic_{index}")
         tables.append(replace(table, relation=relation).with_columns(copied_columns))
     return Counting(engine, fold_spellings(engine, tables, request), request)
 

@@ -15,7 +15,7 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.opening import settled
+from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import held
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
@@ -89,7 +89,7 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
     relation = engine.open(request.target)
     named = request.places.named() | request.tolerances.named()
     roles = {field: resolve(text, relation, engine.dialect, about(field)) for field, text in named.items()}
-    roles["user"] = settled(engine, relation, roles["user"], request.places.values, missing=False)
+    roles["user"] = apply_spelling_policy(engine, relation, roles["user"], request.places.values, missing=False)
     kinds = {field: held(engine, relation, role).kind for field, role in roles.items()}
     for field, role in roles.items():
         _check_kind(field, role.label, kinds[field])
@@ -287,7 +287,7 @@ def count_users_in_boxes(
     """
     engine, relation = boxes.engine, boxes.engine.open(where)
     columns = {name: resolve(text, relation, engine.dialect, about(name)) for name, text in places.named().items()}
-    columns["user"] = settled(engine, relation, columns["user"], places.values, missing=False)
+    columns["user"] = apply_spelling_policy(engine, relation, columns["user"], places.values, missing=False)
     check_kinds(engine, relation, [columns["x"], columns["y"]], where.name, timestamps=None)
     check_kinds(engine, relation, [columns["time"]], where.name, timestamps=boxes.timestamps)
     person = Raw(boxes.user) if boxes.user is not None and by_user else None

@@ -22,7 +22,7 @@ from sqlaudit.base.publication import NOTHING, Publication
 from sqlaudit.base.relation import Relation, Row, Statement
 from sqlaudit.base.spec import Folding, KnownRows, Roles, Target, make_target, target_of
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
+from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, refuse_spelling_conflicts
 from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
@@ -133,7 +133,7 @@ def refuse_merged_users(engine: Engine, relation: Relation, user: Resolved, plac
     Raises:
         UsageError: they may.
     """
-    refuse_merged(engine, [ColumnValues(user.label, [(relation, user)], missing=False)], places.values)
+    refuse_spelling_conflicts(engine, [ColumnValues(user.label, [(relation, user)], missing=False)], places.values)
 
 
 def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
@@ -265,7 +265,7 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
     user = None
     if user_column is not None:
         user = resolve(user_column.name, relation, engine.dialect, about("user"))
-        user = settled(engine, relation, user, request.places.values, missing=False)
+        user = apply_spelling_policy(engine, relation, user, request.places.values, missing=False)
         refuse_merged_users(engine, relation, user, request.places)
     boxes = BoxTable(
         engine,

@@ -19,7 +19,13 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy, Roles, Sampling, roles_from, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import read_inputs
-from sqlaudit.classes.opening import ResolvedRoles, load_columns, refuse_merged, shown_roles, values_of
+from sqlaudit.classes.opening import (
+    ResolvedRoles,
+    copy_role_columns,
+    describe_roles,
+    refuse_spelling_conflicts,
+    value_columns,
+)
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -170,9 +176,11 @@ def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = sile
     opened = open_table(engine, request.of_lattice())
     refuse_without_buckets(request.publication, request.roles, opened.roles)
     before(engine, request.publication, opened.written(engine, request.publication.keep))
-    refuse_merged(engine, values_of(opened.relation, opened.roles, engine.dialect), request.roles.values)
+    refuse_spelling_conflicts(
+        engine, value_columns(opened.relation, opened.roles, engine.dialect), request.roles.values
+    )
     _refuse_entities(engine, opened)
-    loaded, roles = load_columns(engine, opened.relation, opened.roles)
+    loaded, roles = copy_role_columns(engine, opened.relation, opened.roles)
     whole = in_one_spelling(
         engine, opened.relation, with_column_types(engine, opened.relation, _taking(opened, opened.roles))
     )
@@ -380,7 +388,7 @@ class _Run:
         return RecodeResult(
             target=request.target.name,
             rows=read.classes.rows,
-            roles=shown_roles(request.roles),
+            roles=describe_roles(request.roles),
             requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
             warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
             method=request.method.value,

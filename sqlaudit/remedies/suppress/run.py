@@ -22,7 +22,13 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_from, target_of
 from sqlaudit.base.sql import render
 from sqlaudit.classes.inputs import further_targets
-from sqlaudit.classes.opening import open_for_release, refuse_merged, resolve_roles, shown_roles, values_of
+from sqlaudit.classes.opening import (
+    describe_roles,
+    open_for_release,
+    refuse_spelling_conflicts,
+    resolve_roles,
+    value_columns,
+)
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
@@ -66,7 +72,7 @@ def suppress_table(
     if request.how is How.EXACT and request.rows is not Suppressed.DROP:
         solver.require()
     table = open_table(engine, request)
-    refuse_merged(engine, values_of(table.relation, table.roles, engine.dialect), request.roles.values)
+    refuse_spelling_conflicts(engine, value_columns(table.relation, table.roles, engine.dialect), request.roles.values)
     before(engine, published, table.written(published.keep))
     _refuse_several_rows(table)
     patterns = read_patterns(table)
@@ -233,7 +239,7 @@ def _result(
         target=table.relation.label,
         rows=patterns.rows,
         patterns=problem.row_patterns,
-        roles=shown_roles(request.roles),
+        roles=describe_roles(request.roles),
         requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
         warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
         whole_rows=request.rows.value if request.rows else "",

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.classes.facts import FEW, Signatures
+from sqlaudit.classes.facts import MAX_ROWS_WITHOUT_NUMPY, Signatures
 from sqlaudit.models.disclosure import few
 from sqlaudit.models.disclosure.few import disclosure_points
 from sqlaudit.models.disclosure.program import maximum_disclosure
@@ -31,7 +31,9 @@ def test_it_is_what_the_program_says(classes: list[list[int]], k: int) -> None:
 
 @pytest.mark.parametrize("k", [2, few.MOST_KNOWLEDGE + 1])
 def test_many_signatures_and_much_knowledge_go_to_the_program(k: int) -> None:
-    classes = [[n, 3, 2, 1, 1] for n in range(3, FEW + 4)] if k == 2 else [[3, 2, 2, 1], [2, 2, 1, 1]]
+    classes = (
+        [[n, 3, 2, 1, 1] for n in range(3, MAX_ROWS_WITHOUT_NUMPY + 4)] if k == 2 else [[3, 2, 2, 1], [2, 2, 1, 1]]
+    )
     signatures = Signatures.from_classes(classes, k)
     assert (signatures.as_rows is None) == (k == 2)
     assert disclosure_points(signatures, k) == maximum_disclosure(signatures, k).points
