@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlaudit.base.relation import Relation, Statement
     from sqlaudit.engines.contract import Engine
     from sqlaudit.lattices.result import LatticeResult
-    from sqlaudit.lattices.search.tags import Progress
+    from sqlaudit.lattices.search.inquiry import Progress
 
 
 @job_command(

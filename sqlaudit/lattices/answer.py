@@ -17,23 +17,28 @@ from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, LocalOptimum, Strategies
-from sqlaudit.lattices.search.lattice import Found, NodeCounts
-from sqlaudit.lattices.search.tags import NodeLoss, climb, local_optima
+from sqlaudit.lattices.search.chain import climb
+from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
+from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.strategies import count_local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 from sqlaudit.reports.document import plural
 
 MOST_PRICED = 20_000
-"""Nodes of which a result tells one by one whether they are safe, and what they lose."""
+"""Nodes that a result lists one by one, with their verdict and loss."""
 
 
 @dataclass(frozen=True)
-class Searched:
-    """What was searched, and how its nodes are decided and priced.
+class LatticeSearch:
+    """A search over a table: the request, and how its nodes are decided and priced.
 
     Args:
-        request: what was asked. hierarchies: of the quasi-identifiers, in their order. dictionaries: of those that take
-            part, by place. evaluator: decides. losses: price. values: counts the different ones of a
-            sensitive attribute.
+        request: the request.
+        hierarchies: of the quasi-identifiers, in their order.
+        dictionaries: of those that take part, by place.
+        evaluator: decides nodes.
+        losses: prices nodes.
+        count_values: counts the different values of a sensitive attribute.
     """
 
     request: LatticeRequest
@@ -41,10 +46,10 @@ class Searched:
     dictionaries: Mapping[int, Dictionary]
     evaluator: Evaluator
     losses: Losses
-    values: Callable[[str], int]
+    count_values: Callable[[str], int]
 
     def node_loss(self) -> NodeLoss:
-        """The loss as a search needs it: what the levels say of it, and how the rest is asked."""
+        """Return the loss as a search needs it: the bound by the levels, and the exact loss where it differs."""
         measure, limit = self.losses.measure, self.evaluator.limit_rows
         bounded = measure.separable and (measure.bounded or not limit)
         terms = self.losses.terms() if bounded else [[0.0] * (height + 1) for height in self.evaluator.heights]
@@ -54,170 +59,174 @@ class Searched:
         if self._by_levels:
             return NodeLoss(terms, self.losses.transform)
         rises = not limit and measure.monotone != "no"
-        return NodeLoss(terms, self.losses.transform, self.exact, monotone=rises)
+        return NodeLoss(terms, self.losses.transform, self.price, monotone=rises)
 
     @property
     def _by_levels(self) -> bool:
-        """Whether the levels of a safe node alone say what it loses."""
+        """True if the levels of a safe node alone determine its loss."""
         measure = self.losses.measure
         return measure.separable and (not self.evaluator.limit_rows or not measure.cell)
 
-    def exact(self, nodes: Sequence[Node]) -> list[float]:
-        """The losses of safe nodes."""
+    def price(self, nodes: Sequence[Node]) -> list[float]:
+        """Return the losses of safe nodes."""
         if self._by_levels:
             return [self.losses.whole(node) for node in nodes]
         parts = self.evaluator.loss_parts(nodes, self.losses.labels, self.losses.wanted)
         return [self.losses.of(part) for part in parts]
 
 
-class _Nodes:
-    """Nodes of a result: verdicts that are known already, and those that are asked for now."""
+class _ResultNodes:
+    """Nodes of a result: their verdicts from the search, or asked for now."""
 
-    def __init__(self, searched: Searched, known: Iterable[Verdict]) -> None:
-        self._searched = searched
-        self._known = {verdict.node: verdict for verdict in known}
+    def __init__(self, search: LatticeSearch, verdicts: Iterable[Verdict]) -> None:
+        self._search = search
+        self._verdicts = {verdict.node: verdict for verdict in verdicts}
 
-    def of(self, nodes: Sequence[Node], *, priced: bool) -> tuple[LatticeNode, ...]:
-        """The nodes with their figures, and their loss where that was asked for."""
-        unknown = [node for node in nodes if node not in self._known]
-        self._known.update(zip(unknown, self._searched.evaluator.decide(unknown), strict=True))
+    def describe(self, nodes: Sequence[Node], *, priced: bool) -> tuple[LatticeNode, ...]:
+        """Return the nodes with their figures, and their loss where they are priced."""
+        undecided = [node for node in nodes if node not in self._verdicts]
+        self._verdicts.update(zip(undecided, self._search.evaluator.decide(undecided), strict=True))
         losses: Sequence[float | None] = [None] * len(nodes)
         if priced and len(nodes) <= MOST_PRICED:
-            losses = self._searched.exact(nodes)
-        return tuple(node_of(self._known[node], loss) for node, loss in zip(nodes, losses, strict=True))
+            losses = self._search.price(nodes)
+        return tuple(node_of(self._verdicts[node], loss) for node, loss in zip(nodes, losses, strict=True))
 
-    def asked(self, nodes: Iterable[Node]) -> list[Node]:
-        """Those whose verdict is known with its figures."""
-        return [node for node in nodes if node in self._known]
+    def select_decided(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return the nodes whose verdict has figures, because it was asked for and not concluded."""
+        return [node for node in nodes if node in self._verdicts]
 
 
 def node_of(verdict: Verdict, loss: float | None = None) -> LatticeNode:
-    """A verdict as results have it."""
+    """Return a verdict as results have it."""
     figures = (verdict.classes, verdict.smallest, verdict.failing_rows)
-    left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
-    return LatticeNode(verdict.node, verdict.safe, *figures, verdict.fails, loss, left)
+    smallest_left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
+    return LatticeNode(verdict.node, verdict.safe, *figures, verdict.fails, loss, smallest_left)
 
 
 def result_of(
-    engine: Engine, searched: Searched, found: Found | None, already: int, stop: Stop = never
+    engine: Engine, search: LatticeSearch, outcome: SearchOutcome | None, already: int, stop: Stop = never
 ) -> LatticeResult:
-    """The result.
+    """Return the result of a search.
 
     Args:
-        engine: where the table lies. searched: what was searched. found: None for a table without rows.
-        already: how many statements had run before. stop: whether the time for what is told besides is over.
+        engine: where the table lies.
+        search: the request, and how nodes are decided.
+        outcome: the answer; None for a table without rows.
+        already: how many statements had run before.
+        stop: returns True when the time is over for figures beyond the answer.
     """
-    request, evaluator = searched.request, searched.evaluator
-    nodes = _Nodes(searched, found.walk if found else ())
-    answers = _answers(request.find, searched, found, nodes) if found else _nothing(evaluator)
-    if found and found.complete and request.knowledge:
-        answers |= _disclosed(searched, stop)
+    request, evaluator = search.request, search.evaluator
+    nodes = _ResultNodes(search, outcome.walk if outcome else ())
+    answers = _answers(request.find, search, outcome, nodes) if outcome else _answers_without_rows(evaluator)
+    if outcome and outcome.complete and request.knowledge:
+        answers |= _disclosures(search, stop)
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
         roles=describe_roles(request.roles),
-        columns=_columns(searched),
-        requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
-        warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
+        columns=_columns(search),
+        requirements=tuple(requirement.text for requirement in request.requirements if requirement.severity != "warn"),
+        warn_only=tuple(requirement.text for requirement in request.requirements if requirement.severity == "warn"),
         suppression=request.suppression,
         limit_rows=evaluator.limit_rows,
         find=request.find.value,
         measure=request.measure,
         monotone=evaluator.monotone,
-        loss_monotone=searched.node_loss().never_falls,
-        beta=request.beta if searched.losses.measure.cell == "risen_by_weight" else None,
+        loss_monotone=search.node_loss().never_falls,
+        beta=request.beta if search.losses.measure.cell == "risen_by_weight" else None,
         **provenance(engine, already),
         **answers,  # type: ignore[arg-type]
     )
 
 
-def _nothing(evaluator: Evaluator) -> dict[str, object]:
-    """The answers for a table without rows."""
+def _answers_without_rows(evaluator: Evaluator) -> dict[str, object]:
     nodes = math.prod(height + 1 for height in evaluator.heights)
     counts = NodeCounts(nodes, checked=0, tagged_safe=0, tagged_unsafe=0, unknown=nodes)
     why = ("The table has no rows.",)
     return vars(counts) | {"algorithm": "exhaustive", "minimal": None, "best": None, "why": why}
 
 
-def _answers(find: Find, searched: Searched, found: Found, nodes: _Nodes) -> dict[str, object]:
-    best = nodes.of([found.best.node], priced=True) if found.best else ()
-    minimal = nodes.of(found.minimal, priced=True) if found.all_minimal else None
+def _answers(find: Find, search: LatticeSearch, outcome: SearchOutcome, nodes: _ResultNodes) -> dict[str, object]:
+    """Return the fields of a result that follow from the outcome; nodes without a verdict are decided now."""
+    best = nodes.describe([outcome.best.node], priced=True) if outcome.best else ()
+    minimal = nodes.describe(outcome.minimal, priced=True) if outcome.all_minimal else None
     top: tuple[LatticeNode, ...] = ()
-    if not best and found.complete:
-        top = nodes.of([tuple(searched.evaluator.heights)], priced=False)
-    safe = nodes.of(nodes.asked(found.safe_nodes()), priced=True) if find is Find.ALL else ()
-    show = searched.request.walk or find is Find.CHAIN
+    if not best and outcome.complete:
+        top = nodes.describe([tuple(search.evaluator.heights)], priced=False)
+    safe = nodes.describe(nodes.select_decided(outcome.safe_nodes()), priced=True) if find is Find.ALL else ()
+    with_walk = search.request.walk or find is Find.CHAIN
     chain: tuple[Node, ...] = ()
     if find is Find.CHAIN:
-        chain = tuple(map(tuple, searched.request.chain)) or climb(found.heights, searched.node_loss().terms)
-    return vars(found.counts) | {
-        "algorithm": found.algorithm,
+        chain = tuple(map(tuple, search.request.chain)) or climb(outcome.heights, search.node_loss().terms)
+    return vars(outcome.counts) | {
+        "algorithm": outcome.algorithm,
         "minimal": minimal,
         "best": best[0] if best else None,
         "top": top[0] if top else None,
         "chain": chain,
         "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
-        "local": _local(found, safe) if find is Find.ALL and found.complete else None,
-        "bound": found.lower_bound,
-        "verdicts": _verdicts(found),
-        "complete": found.complete,
-        "stopped": found.stopped,
-        "walk": tuple(node_of(verdict) for verdict in found.walk) if show else (),
-        "why": tuple(_why(searched, top[0])) if top else (),
+        "local": _strategies(outcome, safe) if find is Find.ALL and outcome.complete else None,
+        "bound": outcome.lower_bound,
+        "verdicts": _verdicts(outcome),
+        "complete": outcome.complete,
+        "stopped": outcome.stopped,
+        "walk": tuple(node_of(verdict) for verdict in outcome.walk) if with_walk else (),
+        "why": tuple(_explain_failure(search, top[0])) if top else (),
     }
 
 
-def _local(found: Found, safe: Sequence[LatticeNode]) -> Strategies | None:
-    """The strategies by their local optimum; None when not every safe node is priced."""
+def _strategies(outcome: SearchOutcome, safe: Sequence[LatticeNode]) -> Strategies | None:
+    """Return the strategies by their local optimum; None when not every safe node is priced."""
     losses = {node.levels: node.loss for node in safe if node.loss is not None}
-    if len(losses) != found.counts.safe:
+    if len(losses) != outcome.counts.safe:
         return None
-    told = local_optima(found.heights, losses)
+    local = count_local_optima(outcome.heights, losses)
     optima = None
-    if told.optima is not None:
-        optima = tuple(LocalOptimum(node, losses[node], number) for node, number in told.optima)
-    return Strategies(told.strategies, told.without, told.falls, optima)
+    if local.optima is not None:
+        optima = tuple(LocalOptimum(node, losses[node], strategies) for node, strategies in local.optima)
+    return Strategies(local.strategies, local.without, local.falls, optima)
 
 
-def _disclosed(searched: Searched, stop: Stop) -> dict[str, object]:
-    """What can be learnt at every node, or why that is not told."""
-    asked = searched.request.knowledge
-    labels = searched.request.roles.sensitive
-    every = list(product(*(range(height + 1) for height in searched.evaluator.heights)))
-    found = []
+def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:
+    """Return the maximum disclosure at every node, or why it is not complete."""
+    knowledge = search.request.knowledge
+    labels = search.request.roles.sensitive
+    nodes = list(product(*(range(height + 1) for height in search.evaluator.heights)))
+    disclosures = []
     try:
-        for classes in searched.evaluator.classes(every, asked[-1]):
+        for classes in search.evaluator.classes(nodes, knowledge[-1]):
             if stop():
                 raise BudgetSpent
             label = labels[classes.attribute]
-            points = Disclosure(label, asked[-1], classes.signatures).points
-            told = tuple(points[k] for k in asked)
-            found.append(DisclosedNode(classes.node, label, math.log(classes.entropy), told))
+            points = Disclosure(label, knowledge[-1], classes.signatures).points
+            selected = tuple(points[k] for k in knowledge)
+            disclosures.append(DisclosedNode(classes.node, label, math.log(classes.entropy), selected))
     except STOPPED as why:
         return {"complete": False, "stopped": "interrupted" if by_hand(why) else "budget"}
-    return {"disclosures": tuple(sorted(found, key=lambda one: (labels.index(one.sensitive), one.levels)))}
+    disclosures.sort(key=lambda disclosed: (labels.index(disclosed.sensitive), disclosed.levels))
+    return {"disclosures": tuple(disclosures)}
 
 
-def _verdicts(found: Found) -> tuple[bool | None, ...]:
-    """What is known of every node, in the order of their levels; nothing of a chain or of too many nodes."""
-    if found.find == Find.CHAIN or found.counts.nodes > MOST_PRICED:
+def _verdicts(outcome: SearchOutcome) -> tuple[bool | None, ...]:
+    """Return whether each node is safe, in the order of their levels; nothing for a chain or too many nodes."""
+    if outcome.find == Find.CHAIN or outcome.counts.nodes > MOST_PRICED:
         return ()
-    return tuple(map(found.known, product(*(range(height + 1) for height in found.heights))))
+    return tuple(map(outcome.is_safe, product(*(range(height + 1) for height in outcome.heights))))
 
 
-def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
-    """The quasi-identifiers, those that are dropped last."""
-    weights = dict(zip((c.name for c in searched.losses.columns), searched.losses.weights, strict=False))
+def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
+    """Return the quasi-identifiers, those that are dropped last."""
+    weights = dict(zip((c.name for c in search.losses.columns), search.losses.weights, strict=False))
     columns = []
-    for place, hierarchy in enumerate(searched.hierarchies):
-        made, names = searched.dictionaries.get(place), enumerate(hierarchy.level_names())
+    for place, hierarchy in enumerate(search.hierarchies):
+        dictionary, names = search.dictionaries.get(place), enumerate(hierarchy.level_names())
         column = LatticeColumn(
             hierarchy.column,
             hierarchy.height,
             tuple(f"{name} {level}" if name in ("listed", "SQL") else name for level, name in names),
             hierarchy.form,
             hierarchy.use.value,
-            made.values if made else None,
+            dictionary.values if dictionary else None,
             weights.get(hierarchy.column),
             hierarchy.examples(),
             hierarchy.by_default,
@@ -226,9 +235,9 @@ def _columns(searched: Searched) -> tuple[LatticeColumn, ...]:
     return tuple(sorted(columns, key=lambda column: column.use == Use.DROP))
 
 
-def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
-    """Why even the coarsest node is not safe (Hsu, section 3.3: feasibility comes before any search)."""
-    kept = [hierarchy.column for hierarchy in searched.hierarchies if hierarchy.use is Use.KEEP]
+def _explain_failure(search: LatticeSearch, top: LatticeNode) -> Iterator[str]:
+    """Yield why even the coarsest node is not safe (Hsu, section 3.3: feasibility comes before any search)."""
+    unchanged = [hierarchy.column for hierarchy in search.hierarchies if hierarchy.use is Use.KEEP]
     for short in top.fails:
         about = f" for {short.sensitive}" if short.sensitive else ""
         if short.classes is None:
@@ -236,19 +245,19 @@ def _why(searched: Searched, top: LatticeNode) -> Iterator[str]:
         elif top.classes == 1:
             yield (
                 f"{short.requirement}{about} fails even for all rows together, so no generalization can meet it: "
-                f"{_feasibility(searched, short)}."
+                f"{_describe_table(search, short)}."
             )
         else:
             yield (
                 f"{short.requirement}{about}: {short.classes:,} of {top.classes:,} classes with {short.rows:,} rows "
                 "fail even at the coarsest node."
             )
-    if kept and top.classes > 1:
-        yield f"Unchanged at every node: {', '.join(kept)}. Give them a hierarchy, or drop them."
+    if unchanged and top.classes > 1:
+        yield f"Unchanged at every node: {', '.join(unchanged)}. Give them a hierarchy, or drop them."
 
 
-def _feasibility(searched: Searched, short: Shortfall) -> str:
-    """What the whole table has of what is required."""
+def _describe_table(search: LatticeSearch, short: Shortfall) -> str:
+    """Return what the whole table has of what a requirement counts."""
     if short.sensitive is None:
-        return f"the table has {plural(searched.evaluator.rows, 'row')}"
-    return f"{short.sensitive} has {plural(searched.values(short.sensitive), 'different value')}"
+        return f"the table has {plural(search.evaluator.rows, 'row')}"
+    return f"{short.sensitive} has {plural(search.count_values(short.sensitive), 'different value')}"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from sqlaudit.audits.models_asked import Combinations, differ_from_one_row, models_of_all_rows, without_population
@@ -177,6 +178,7 @@ class AuditedNodes:
         table: the table. coded: the FROM item of its coded rows. population: the coded population; its keys follow from
             a node. None when no model asks for one.
         losses: weighs classes that all fail. rows: rows of the table. limit_rows: how many may be suppressed.
+        tuples: classes of the finest node.
     """
 
     table: AuditedTable
@@ -185,23 +187,28 @@ class AuditedNodes:
     losses: NodeLosses
     rows: int
     limit_rows: int
+    tuples: int = 0
 
     def __post_init__(self) -> None:
         self._engine, self._layout, self._attributes = self.table.engine, self.table.layout, self.table.attributes
         self._nulls, self._known_rows = self.table.given.nulls, self.table.given.known_rows
         self._joint = self.table.given.joint and len(self._attributes) > 1
         self._combinations = Combinations(self._engine)
-        self._known: dict[Node, Verdict] = {}
+        self._verdicts: dict[Node, Verdict] = {}
 
-    def verdict(self, node: Node) -> Verdict:
-        """The verdict of a node, which is audited once.
+    def verdicts(self, nodes: Sequence[Node]) -> list[Verdict]:
+        """Return the verdicts in the order of the nodes, each of which is audited once.
 
         Raises:
             UsageError: a model has no answer for this table.
         """
-        if node not in self._known:
-            self._known[node] = self._worse_verdict(node)
-        return self._known[node]
+        for node in nodes:
+            if node not in self._verdicts:
+                self._verdicts[node] = self._worse_verdict(node)
+        return [self._verdicts[node] for node in nodes]
+
+    def release(self) -> None:
+        """Do nothing: an audit keeps no relation for the next one."""
 
     def _worse_verdict(self, node: Node) -> Verdict:
         """The worse verdict, where attackers may know one row of a person or all of them."""
@@ -300,9 +307,9 @@ class AuditedNodes:
             words=words,
         )
 
-    def classes(self, node: Node, knowledge: int) -> Iterator[NodeClasses]:
-        """The classes of a node for up to so many pieces of knowledge, one by one for each sensitive attribute."""
-        for attribute in self._attributes:
+    def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
+        """Yield the classes of nodes for up to so many pieces of knowledge, one by one for each sensitive attribute."""
+        for node, attribute in product(nodes, self._attributes):
             frame = self._frame(node, attribute)
             if attribute.table is None:
                 continue
@@ -395,11 +402,15 @@ class AuditedNodes:
         )
         return statement.sql
 
-    def parts(self, node: Node, weights: Sequence[CellWeight], wanted: Collection[str]) -> LossParts:
-        """What losses need to know of a node; without a suppression limit no row is suppressed.
+    def parts(self, nodes: Sequence[Node], weights: tuple[CellWeight, ...], wanted: Collection[str]) -> list[LossParts]:
+        """Return the parts of losses of the nodes, in their order."""
+        return [self._loss_parts(node, weights, wanted) for node in nodes]
+
+    def _loss_parts(self, node: Node, weights: Sequence[CellWeight], wanted: Collection[str]) -> LossParts:
+        """Return the parts of losses of a node; without a suppression limit no row is suppressed.
 
         Raises:
-            UsageError: bits of suppressed rows where NULLs are distinct: classes with equal keys are told apart;
+            UsageError: bits of suppressed rows where NULLs are distinct, so that classes with equal keys differ;
                 regions of rows where NULL is not a value like others.
         """
         if "inflation" in wanted and self._nulls is not NullPolicy.EQUAL:
@@ -489,6 +500,8 @@ def audited_nodes(
     coded_people = _population(table, people, listed) if people else None
     audited = AuditedNodes(table, coded, coded_people, losses, rows, limit_rows)
     audited.refuse_several_places()
+    counted = render("base/row_count.sql", table.workbench.dialect, step="groups", source=Raw(base.sql))
+    audited.tuples = int(table.workbench.run(counted)[0][0])
     return audited
 
 

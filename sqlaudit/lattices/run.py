@@ -49,7 +49,7 @@ from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, wi
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.lattices.answer import MOST_PRICED, Searched, result_of
+from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, result_of
 from sqlaudit.lattices.coding import KeyColumn, read_attributes
 from sqlaudit.lattices.evaluate import open_evaluator
 from sqlaudit.lattices.losses import CostedColumn, Listed, Losses, column_weights, costs_of, labels_of
@@ -65,8 +65,8 @@ from sqlaudit.lattices.release import (
 )
 from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
+from sqlaudit.lattices.search.inquiry import OnProgress, ignore_progress
 from sqlaudit.lattices.search.lattice import search_lattice
-from sqlaudit.lattices.search.tags import Tell, silent
 from sqlaudit.models.measures import find_measure
 from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
@@ -117,7 +117,7 @@ def open_table(engine: Engine, request: LatticeRequest, *, planned: bool = False
 
 
 def find_nodes(
-    engine: Engine, request: LatticeRequest, *, tell: Tell = silent, table: SearchedTable | None = None
+    engine: Engine, request: LatticeRequest, *, tell: OnProgress = ignore_progress, table: SearchedTable | None = None
 ) -> LatticeResult:
     """Search the lattice.
 
@@ -161,19 +161,19 @@ def find_nodes(
         costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)
         weights = column_weights(request.weights, [column.name for column in costed])
         losses = Losses(measure, evaluator.rows, costs, weights, labels)
-        searched = Searched(request, table.hierarchies, dictionaries, evaluator, losses, values)
-        found = None
+        search = LatticeSearch(request, table.hierarchies, dictionaries, evaluator, losses, values)
+        outcome = None
         if evaluator.rows:
-            found = search_lattice(
+            outcome = search_lattice(
                 evaluator,
                 request.find.value,
-                loss=searched.node_loss(),
+                loss=search.node_loss(),
                 algorithm=request.algorithm,
                 chain=request.chain,
                 stop=stop,
-                tell=tell,
+                on_progress=tell,
             )
-        result = result_of(engine, searched, found, already, stop)
+        result = result_of(engine, search, outcome, already, stop)
         evaluator.release()
     return result
 
@@ -428,7 +428,10 @@ def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
 
 
 def search_and_publish(
-    engine: Engine, request: LatticeRequest, publication: LatticePublication = NO_VIEW, tell: Tell = silent
+    engine: Engine,
+    request: LatticeRequest,
+    publication: LatticePublication = NO_VIEW,
+    tell: OnProgress = ignore_progress,
 ) -> LatticeResult:
     """Search, and write the release of the best node; a view is not made yet.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from sqlaudit.lattices.search.tags import NodeLoss, rounded
+from sqlaudit.lattices.search.loss import NodeLoss, round_loss
 from sqlaudit.lattices.verdicts import Node, Verdict
 
 
@@ -64,8 +64,8 @@ class Lattice:
 
     def best(self, loss: NodeLoss) -> tuple[float, Node] | None:
         """The safe node of smallest loss, the smallest levels where losses are equal."""
-        exact = loss.exact or (lambda nodes: [loss.lower(node) for node in nodes])
-        return min(((rounded(exact([node])[0]), node) for node in self.safe()), default=None)
+        exact = loss.exact or (lambda nodes: [loss.bound(node) for node in nodes])
+        return min(((round_loss(exact([node])[0]), node) for node in self.safe()), default=None)
 
 
 def random_heights(rng: random.Random, most: int = 2000) -> tuple[int, ...]:
@@ -122,10 +122,10 @@ def losses_for(rng: random.Random, lattice: Lattice) -> list[NodeLoss]:
     bound, none = NodeLoss(terms), NodeLoss([[0.0] * len(column) for column in terms])
 
     def extra(nodes: Sequence[Node]) -> list[float]:
-        return [bound.lower(node) + random.Random(f"{seed} {node}").choice((0, 0, 1, 4)) for node in nodes]
+        return [bound.bound(node) + random.Random(f"{seed} {node}").choice((0, 0, 1, 4)) for node in nodes]
 
     def rising(nodes: Sequence[Node]) -> list[float]:
-        return [bound.lower(node) * (1 + sum(node)) for node in nodes]
+        return [bound.bound(node) * (1 + sum(node)) for node in nodes]
 
     return [
         bound,

@@ -8,7 +8,7 @@ import pytest
 
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import search_lattice
-from sqlaudit.lattices.search.tags import rounded
+from sqlaudit.lattices.search.loss import round_loss
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
 from tests.strategies import fewer
 
@@ -55,7 +55,7 @@ def test_all_verdicts(algorithm, make):
         assert found.complete
         assert found.all_minimal
         assert list(found.minimal) == lattice.minimal()
-        assert all(found.known(node) is lattice.verdict(node).safe for node in lattice.nodes())
+        assert all(found.is_safe(node) is lattice.verdict(node).safe for node in lattice.nodes())
 
 
 @pytest.mark.parametrize("algorithm", [*FITS["best"], "auto"])
@@ -74,7 +74,7 @@ def test_best_node(algorithm, make):
                 assert found.best is None
                 assert found.lower_bound is None
             else:
-                assert (rounded(found.best.loss), found.best.node) == wanted
+                assert (round_loss(found.best.loss), found.best.node) == wanted
                 assert found.lower_bound == found.best.loss
             assert len(lattice.asked) == len(set(lattice.asked)) == found.counts.checked <= found.counts.nodes
 

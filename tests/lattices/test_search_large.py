@@ -8,8 +8,10 @@ import random
 import numpy as np
 import pytest
 
-from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
-from sqlaudit.lattices.search.tags import NodeLoss, strictly_above
+from sqlaudit.lattices.search.inquiry import SearchOptions
+from sqlaudit.lattices.search.lattice import search_lattice
+from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.tagging import strictly_above
 from tests.lattices.oracle_search import Lattice
 
 
@@ -49,7 +51,7 @@ class Clashes(Lattice):
 
     def cheapest(self):
         """The best safe node, by brute force."""
-        losses = self.loss().lower_all()
+        losses = self.loss().bounds()
         losses[self.unsafe().reshape(-1)] = math.inf
         return tuple(int(at) for at in np.unravel_index(int(np.argmin(losses)), [h + 1 for h in self.heights]))
 
@@ -141,11 +143,11 @@ def test_losses_above_their_bound_in_a_large_lattice(algorithm):
 
     def exact(nodes):
         # as with suppressed rows: more is lost than the levels say, and less so in coarser nodes
-        return [inner.lower(node) * (1 + 0.3 * (1 - sum(node) / total)) for node in nodes]
+        return [inner.bound(node) * (1 + 0.3 * (1 - sum(node) / total)) for node in nodes]
 
     found = search_lattice(lattice, loss=NodeLoss(inner.terms, inner.transform, exact), algorithm=algorithm)
     heights = sum(np.indices([height + 1 for height in lattice.heights]).reshape(len(lattice.heights), -1))
-    losses = inner.lower_all() * (1 + 0.3 * (1 - heights / total))
+    losses = inner.bounds() * (1 + 0.3 * (1 - heights / total))
     losses[lattice.unsafe().reshape(-1)] = math.inf
     wanted = np.unravel_index(int(np.argmin(losses)), [height + 1 for height in lattice.heights])
     assert found.best_proven

@@ -8,9 +8,11 @@ import random
 import pytest
 
 from sqlaudit.base.errors import Incomplete, Interrupted, UsageError
+from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.choice import FITS, choose
-from sqlaudit.lattices.search.lattice import SearchOptions, search_lattice
-from sqlaudit.lattices.search.tags import NodeLoss, Progress, climb, rounded
+from sqlaudit.lattices.search.inquiry import Progress, SearchOptions
+from sqlaudit.lattices.search.lattice import search_lattice
+from sqlaudit.lattices.search.loss import NodeLoss, round_loss
 from sqlaudit.lattices.verdicts import Verdict
 from tests.few import ALL
 from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
@@ -30,7 +32,7 @@ class Stopper:
 
 
 def losses_of(loss, nodes):
-    return {node: (loss.exact or (lambda some: [loss.lower(one) for one in some]))([node])[0] for node in nodes}
+    return {node: (loss.exact or (lambda some: [loss.bound(one) for one in some]))([node])[0] for node in nodes}
 
 
 def check_partial(lattice, found, loss, safe, minimal, prices):
@@ -38,16 +40,16 @@ def check_partial(lattice, found, loss, safe, minimal, prices):
     assert set(found.minimal) <= set(minimal)
     assert list(found.minimal) == minimal or not found.all_minimal
     assert set(found.safe_nodes()) <= set(safe)
-    known = {node: found.known(node) for node in lattice.nodes()}
+    known = {node: found.is_safe(node) for node in lattice.nodes()}
     assert all(verdict in (None, node in safe) for node, verdict in known.items())
-    best = min(((rounded(price), node) for node, price in prices.items()), default=None)
+    best = min(((round_loss(price), node) for node, price in prices.items()), default=None)
     if found.best is not None:
         assert found.best.node in safe
         assert found.best.loss in (None, prices[found.best.node])
     if found.best_proven:
-        assert (found.best and (rounded(found.best.loss), found.best.node)) == best
+        assert (found.best and (round_loss(found.best.loss), found.best.node)) == best
     if found.lower_bound is not None and best is not None:
-        assert rounded(found.lower_bound) <= best[0]
+        assert round_loss(found.lower_bound) <= best[0]
     if found.counts.unknown is not None:
         assert found.counts.unknown == sum(verdict is None for verdict in known.values())
     assert found.counts.unknown is not None or (found.complete and found.algorithm == "bounds")
@@ -124,7 +126,7 @@ def test_progress_never_falls():
             lattice = make(rng)
             told: list[Progress] = []
             loss = losses_for(rng, lattice)[2]
-            found = search_lattice(lattice, loss=loss, algorithm=algorithm, tell=told.append, options=SMALL)
+            found = search_lattice(lattice, loss=loss, algorithm=algorithm, on_progress=told.append, options=SMALL)
             assert told[-1].checked == found.counts.checked
             assert {one.total for one in told} == {found.counts.nodes}
             assert [one.decided for one in told] == sorted(one.decided for one in told)
@@ -168,7 +170,7 @@ def test_finest_safe_node_of_a_chain(make):
         assert len(lattice.asked) == len(set(lattice.asked)) <= len(chain)
         if lattice.monotone:
             assert len(lattice.asked) <= math.ceil(math.log2(len(chain) + 1))
-        assert all(found.known(node) in (None, lattice.verdict(node).safe) for node in lattice.nodes())
+        assert all(found.is_safe(node) in (None, lattice.verdict(node).safe) for node in lattice.nodes())
 
 
 def test_default_chain_takes_cheap_steps_first():

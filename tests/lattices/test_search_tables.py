@@ -10,7 +10,7 @@ from hypothesis import given
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import search_lattice
-from sqlaudit.lattices.search.tags import NodeLoss
+from sqlaudit.lattices.search.loss import NodeLoss
 from tests.lattices import oracle_nodes
 from tests.lattices.lattices import NodeCase, evaluating, node_cases, rare_node_cases
 from tests.lattices.oracle_search import leq
@@ -58,7 +58,7 @@ def test_every_algorithm_over_real_tables(engine: Engine, case: NodeCase) -> Non
     safe = {node for node, verdict in audited(case).items() if verdict.safe}
     minimal = [node for node in sorted(safe) if not any(one != node and leq(one, node) for one in safe)]
     loss = NodeLoss([[math.sqrt(level) for level in range(height + 1)] for height in case.lattice.heights])
-    best = min(((round(loss.lower(node), 9), node) for node in safe), default=None)
+    best = min(((round(loss.bound(node), 9), node) for node in safe), default=None)
     with evaluating(engine, case) as evaluator:
         for algorithm in FITS["minimal"]:
             if evaluator.monotone or algorithm != "bounds":

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.lattices.search import tags
-from sqlaudit.lattices.search.tags import local_optima, rounded
+from sqlaudit.lattices.search import strategies
+from sqlaudit.lattices.search.loss import round_loss
+from sqlaudit.lattices.search.strategies import count_local_optima
 from sqlaudit.lattices.verdicts import Node
 from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.text import render_text
@@ -42,14 +43,14 @@ def test_every_strategy_has_the_local_optimum_that_a_walk_finds(make):
         if not small(lattice):
             continue
         for loss in losses_for(rng, lattice):
-            exact = loss.exact or (lambda nodes, loss=loss: [loss.lower(node) for node in nodes])
+            exact = loss.exact or (lambda nodes, loss=loss: [loss.bound(node) for node in nodes])
             safe = lattice.safe()
             losses = dict(zip(safe, exact(safe), strict=True))
             wanted: Counter[Node | None] = Counter()
             ways = list(walked((0,) * len(lattice.heights), lattice.heights))
             for way in ways:
-                wanted[min((n for n in way if n in losses), key=lambda n: rounded(losses[n]), default=None)] += 1
-            found = local_optima(lattice.heights, losses)
+                wanted[min((n for n in way if n in losses), key=lambda n: round_loss(losses[n]), default=None)] += 1
+            found = count_local_optima(lattice.heights, losses)
             assert (found.strategies, found.without) == (len(ways), wanted.pop(None, 0))
             assert found.optima is not None
             assert dict(found.optima) == wanted
@@ -96,7 +97,7 @@ def test_where_a_coarser_node_may_lose_less_it_is_said():
 
 
 def test_too_many_ways_are_not_counted(monkeypatch):
-    monkeypatch.setattr(tags, "MOST_STEPS", 10)
+    monkeypatch.setattr(strategies, "MOST_STEPS", 10)
     found = searched(measure="discernibility", suppress="34%")
     assert found.local.optima is None
     assert "are not counted" in " ".join(render_text(document_of(found)).split())
