@@ -152,8 +152,8 @@ class Model:
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
-        listed = " and ".join(cls.needs)
-        return f"{listed} name sensitive values, which must not appear in SQL." if listed else ""
+        needs = " and ".join(cls.needs)
+        return f"{needs} name sensitive values, which must not appear in SQL." if needs else ""
 
     @classmethod
     def how_to_give(cls, needs: Sequence[str]) -> str:
@@ -346,10 +346,10 @@ class Question:
 
     def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """The rows of a statement, whose $1, $2, … are the parameters; they are kept, as the next model may ask it."""
-        asked = (statement.sql, tuple(parameters))
-        if asked not in self._rows:
-            self._rows[asked] = self.histogram.ask(statement, parameters)
-        return self._rows[asked]
+        key = (statement.sql, tuple(parameters))
+        if key not in self._rows:
+            self._rows[key] = self.histogram.ask(statement, parameters)
+        return self._rows[key]
 
     @property
     def dialect(self) -> str:
@@ -516,7 +516,7 @@ class WithVerdict:
     def status(self) -> base.Status | None:
         """The worst verdict among the requirements, None when nothing was required."""
         verdicts = {check.status for check in self.checks}
-        return next((one for one in WORST_FIRST if one in verdicts), None)
+        return next((status for status in WORST_FIRST if status in verdicts), None)
 
     @property
     def passed(self) -> bool:
@@ -693,24 +693,26 @@ def presence_facts(name: str, groups: Sequence[Sequence[int]]) -> tuple[Fact, ..
 
 def combinations_of(rows: Sequence[tuple[Any, ...]]) -> list[Combination]:
     """The combinations in (words…, classes, rows) tuples."""
-    found = []
+    combinations = []
     for *words, classes, table_rows in rows:
         numbers = tuple(int(word) for word in words)
         mask = sum(word << WORD * position for position, word in enumerate(numbers))
-        found.append(Combination(numbers, mask, int(classes), int(table_rows)))
-    return found
+        combinations.append(Combination(numbers, mask, int(classes), int(table_rows)))
+    return combinations
 
 
-def decide(found: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limit: int | None, main: str) -> Judgement:
+def decide(
+    numbered: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limit: int | None, main: str
+) -> Judgement:
     """At least `limit` for every combination: the lowest number, and what fails."""
-    levels = {main: min((number for _, number in found), default=None)}
+    levels = {main: min((number for _, number in numbered), default=None)}
     if limit is None:
         return Judgement(levels)
-    short = [combination for combination, number in found if number < limit]
-    classes, rows = sum(one.classes for one in short), sum(one.rows for one in short)
+    short = [combination for combination, number in numbered if number < limit]
+    classes, rows = sum(combination.classes for combination in short), sum(combination.rows for combination in short)
     if len(short) > MAX_LISTED:
         return Judgement(levels, classes, rows, unnamed=TOO_MANY)
-    return Judgement(levels, classes, rows, at_limit=one_of(facts, [one.words for one in short]))
+    return Judgement(levels, classes, rows, at_limit=one_of(facts, [combination.words for combination in short]))
 
 
 def one_of(facts: Sequence[Fact], rows: Sequence[tuple[int, ...]]) -> str:

@@ -116,9 +116,9 @@ class BayesOptimalBelief(QueryModel):
         limit = self.values["posterior"]
         return () if limit is None else (Limit(">", Fraction(limit)),)
 
-    def levels_of(self, found: FoundBelief) -> dict[str, Number | None]:
+    def levels_of(self, belief: FoundBelief) -> dict[str, Number | None]:
         """The beliefs, the main one first."""
-        return {"posterior": found.highest, "lowest": found.lowest}
+        return {"posterior": belief.highest, "lowest": belief.lowest}
 
     def judge_query(self, question: Question) -> Judgement:
         """The beliefs over all people of the population in a class of the table.
@@ -129,30 +129,30 @@ class BayesOptimalBelief(QueryModel):
         people = self.population(question, sensitive=True)
         unknown, highest, lowest, *counts = question.ask(self._statement(question, people, "totals"))[0]
         beliefs = [None if belief is None else float(number(belief)) for belief in (highest, lowest)]
-        found = FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
-        if found.unknown:
+        strongest = FoundBelief(int(unknown), beliefs[0], beliefs[1], *(int(count or 0) for count in counts))
+        if strongest.unknown:
             raise UsageError(
-                f"{found.unknown:,} combinations of class and value of {self.table.name} occur in the table but not "
-                "in the population table, so no belief follows from it: the columns must be coded alike in both."
+                f"{strongest.unknown:,} combinations of class and value of {self.table.name} occur in the table but "
+                "not in the population table, so no belief follows from it: the columns must be coded alike in both."
             )
-        details: dict[str, Any] = {"people": found.people, "contradicted": found.impossible}
+        details: dict[str, Any] = {"people": strongest.people, "contradicted": strongest.impossible}
         if people.person is not None:
             details["person"] = self._of_person(question, people, people.person)
         if not self.is_required:
-            return Judgement(self.levels_of(found), details=details)
-        if found.doubtful:
+            return Judgement(self.levels_of(strongest), details=details)
+        if strongest.doubtful:
             cases = question.ask(self._statement(question, people, "cases"))
             if len(cases) > MAX_CASES:
                 note = "too many beliefs lie within float error of the limit to decide"
-                return Judgement(self.levels_of(found), details=details, note=note)
-            found = self._decided(found, cases)
-        details["breaches"] = found.breaches
-        judgement = Judgement(self.levels_of(found), found.classes, found.rows, details)
-        if len(found.at_limit) > MAX_LISTED:
+                return Judgement(self.levels_of(strongest), details=details, note=note)
+            strongest = self._decided(strongest, cases)
+        details["breaches"] = strongest.breaches
+        judgement = Judgement(self.levels_of(strongest), strongest.classes, strongest.rows, details)
+        if len(strongest.at_limit) > MAX_LISTED:
             return replace(judgement, unnamed=f"has more than {MAX_LISTED:,} kinds of classes at its limit")
 
         def relation() -> str:
-            return f"({self._statement(question, people, 'classes', found.at_limit).sql})"
+            return f"({self._statement(question, people, 'classes', strongest.at_limit).sql})"
 
         listing = KeyListing(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
         return replace(judgement, listing=listing)
@@ -174,7 +174,7 @@ class BayesOptimalBelief(QueryModel):
         terms = [self._term(*row) for row in numbers]
         everybody, total = sum(here for _, _, here, _ in numbers), sum(terms)
         ranks = sorted(range(self.table.distinct), key=lambda lane: (-self.table.totals[lane], lane))
-        told: list[dict[str, Any]] = [
+        beliefs: list[dict[str, Any]] = [
             {
                 "rank": ranks.index(lane) + 1,
                 **({"value": None if values[lane] is None else str(values[lane])} if person.shown else {}),
@@ -184,7 +184,7 @@ class BayesOptimalBelief(QueryModel):
             for (lane, _, here, _), term in zip(numbers, terms, strict=True)
             if lane >= 0
         ]
-        return sorted(told, key=lambda one: (-(one["posterior"] or 0), one["rank"]))
+        return sorted(beliefs, key=lambda belief: (-(belief["posterior"] or 0), belief["rank"]))
 
     def _term(self, lane: int, n: int, here: int, around: int) -> Fraction:
         """What a belief is a share of: n rows of the class with the value, N(q0,s), and N(q*,s)."""
@@ -211,22 +211,22 @@ class BayesOptimalBelief(QueryModel):
             factors=[float(factor) for factor in factors] if factors else None,
             limits=list(limits),
             of_absent=any(limit.of_absent for limit in limits),
-            stated=[(number, Raw(f"${place}")) for place, number in enumerate(stated, 1)],
+            stated=[(number, Raw(f"${number_of_parameter}")) for number_of_parameter, number in enumerate(stated, 1)],
             stage=stage,
             most=MAX_CASES + 1,
             at_limit=list(at_limit),
         )
 
-    def _decided(self, found: FoundBelief, cases: Sequence[tuple[Any, ...]]) -> FoundBelief:
+    def _decided(self, beliefs: FoundBelief, cases: Sequence[tuple[Any, ...]]) -> FoundBelief:
         """With the beliefs at a limit, too: (breached already, persons' cases of a class, classes, rows) each."""
-        breaches, classes, rows, at_limit = found.breaches, found.classes, found.rows, []
+        breaches, classes, rows, at_limit = beliefs.breaches, beliefs.classes, beliefs.rows, []
         for already, text, count, table_rows in cases:
-            more = sum(self._breaches_at_limit(case) for case in str(text).split("|"))
-            breaches += more * int(count)
-            if more and not int(already):
+            breaches_at_limit = sum(self._breaches_at_limit(case) for case in str(text).split("|"))
+            breaches += breaches_at_limit * int(count)
+            if breaches_at_limit and not int(already):
                 classes, rows = classes + int(count), rows + int(table_rows)
                 at_limit.append(str(text))
-        return replace(found, breaches=breaches, classes=classes, rows=rows, doubtful=0, at_limit=tuple(at_limit))
+        return replace(beliefs, breaches=breaches, classes=classes, rows=rows, doubtful=0, at_limit=tuple(at_limit))
 
     def _breaches_at_limit(self, case: str) -> int:
         """The doubtful beliefs of one q0 that are breaches; its values come as lane:n:N(q0,s):N(q*,s):doubtful."""
@@ -316,9 +316,9 @@ class EpsilonNegative(BayesOptimalBelief):
         """Too sure that not."""
         return (Limit("<", Fraction(self.values["epsilon"])),)
 
-    def levels_of(self, found: FoundBelief) -> dict[str, Number | None]:
+    def levels_of(self, belief: FoundBelief) -> dict[str, Number | None]:
         """The lowest belief first."""
-        return {"lowest": found.lowest, "posterior": found.highest}
+        return {"lowest": belief.lowest, "posterior": belief.highest}
 
 
 def _compares(value: Fraction, operator: str, limit: Fraction) -> bool:
@@ -391,14 +391,14 @@ class WorstCaseSafety(SignatureModel):
         unnamed = f"has classes with more than {MAX_CLASSES:,} different counts that fail, too many to find again"
         return replace(judgement, unnamed=unnamed)
 
-    def _listing(self, found: ClassDisclosure, short: IntArray) -> SignatureListing:
+    def _listing(self, disclosures: ClassDisclosure, short: IntArray) -> SignatureListing:
         """The signatures at some positions, each with its disclosure."""
-        depth = min(found.signatures.k + 1, self.table.distinct)
+        depth = min(disclosures.signatures.k + 1, self.table.distinct)
 
         def relation() -> str:
             rows = []
-            for position, disclosure in zip(short.tolist(), found.approximate[short].tolist(), strict=True):
-                n, counts = found.signatures.signature(position)
+            for position, disclosure in zip(short.tolist(), disclosures.approximate[short].tolist(), strict=True):
+                n, counts = disclosures.signatures.signature(position)
                 rows.append((":".join(map(str, (n, *counts[:depth]))), disclosure))
             return expression("listed_signatures", rows=rows)
 

@@ -41,7 +41,9 @@ def smallest_cover(elements: int, sets: Sequence[int]) -> int | None:
         2
     """
     all_covers = sorted({cover & elements for cover in sets})
-    useful = [one for one in all_covers if not any(one != other and one & other == one for other in all_covers)]
+    useful = [
+        cover for cover in all_covers if not any(cover != other and cover & other == cover for other in all_covers)
+    ]
     if functools.reduce(operator.or_, useful, 0) != elements:
         return None
     return next(size for size in range(len(useful) + 1) if _covers(elements, useful, size))
@@ -74,7 +76,7 @@ def largest_unions(sets: Sequence[frozenset[int]], count: int, limit: int) -> li
     if comb(len(sets), size) > limit:
         return None
     unions = {frozenset[int]().union(*chosen) for chosen in combinations(sets, size)}
-    return sorted((one for one in unions if not any(one < other for other in unions)), key=sorted)
+    return sorted((union for union in unions if not any(union < other for other in unions)), key=sorted)
 
 
 MAX_CATEGORIES = 20
@@ -98,8 +100,8 @@ class CategoricalModel(ClassModel):
     @property
     def categories(self) -> Categories:
         """The categories on lanes."""
-        found: Categories = self.context.inputs["categories"]
-        return found
+        categories: Categories = self.context.inputs["categories"]
+        return categories
 
     def largest_category(self) -> Fact:
         """The rows of the largest category, the don't-care set aside."""
@@ -148,8 +150,8 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
             sum(1 << kind for kind, member in enumerate(members) if member >> index & 1)
             for index in range(len(self.categories.sets))
         ]
-        found = [(occurring, smallest_cover(occurring.mask, sets) or 0) for occurring in combinations_of(rows)]
-        return decide(found, self.facts(), self.values["l"], "l")
+        covers = [(occurring, smallest_cover(occurring.mask, sets) or 0) for occurring in combinations_of(rows)]
+        return decide(covers, self.facts(), self.values["l"], "l")
 
 
 class DensityControl(CategoricalModel):
@@ -175,11 +177,11 @@ class DensityControl(CategoricalModel):
 
     def told(self) -> tuple[ClassFigure, ...]:
         """The share of every category, so that one sees which is too large."""
-        told = []
-        for place, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
-            label = f"share of category {place}"
-            told.append(_share_of(label, f"members_of_category_{place}", lanes, f"share of {name}"))
-        return (*told, _share_of(DONT_CARE_SHARE, DONT_CARE, self.categories.dont_care))
+        figures = []
+        for number, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
+            label = f"share of category {number}"
+            figures.append(_share_of(label, f"members_of_category_{number}", lanes, f"share of {name}"))
+        return (*figures, _share_of(DONT_CARE_SHARE, DONT_CARE, self.categories.dont_care))
 
     def levels(self) -> dict[str, Level]:
         """The largest share."""

@@ -280,16 +280,16 @@ def _log_sign(powers: Mapping[int, int]) -> int:
 
 def _factors(value: int) -> dict[int, int]:
     """Prime factors of a positive whole number, by trial division."""
-    found: dict[int, int] = {}
+    exponents: dict[int, int] = {}
     rest, p = value, 2
     while p * p <= rest:
         while rest % p == 0:
-            found[p] = found.get(p, 0) + 1
+            exponents[p] = exponents.get(p, 0) + 1
             rest //= p
         p += 1 if p == 2 else 2
     if rest > 1:
-        found[rest] = found.get(rest, 0) + 1
-    return found
+        exponents[rest] = exponents.get(rest, 0) + 1
+    return exponents
 
 
 # Recursive diversity where some values are not worth protecting: PD-recursive and NPD-recursive.
@@ -359,9 +359,11 @@ class PDRecursiveDiversity(ClassModel):
 
     def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
         """The bound first, whole numbers as such."""
-        found = super().conclude(levels)
-        whole = {name: int(one) for name, one in found.items() if isinstance(one, float) and one.is_integer()}
-        return {**found, **whole, "l": self.values["l"]}
+        numbers = super().conclude(levels)
+        whole_numbers = {
+            name: int(level) for name, level in numbers.items() if isinstance(level, float) and level.is_integer()
+        }
+        return {**numbers, **whole_numbers, "l": self.values["l"]}
 
 
 class NPDRecursiveDiversity(PDRecursiveDiversity):

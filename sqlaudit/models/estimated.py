@@ -53,8 +53,8 @@ class EstimatedModel(SizeModel):
     @property
     def sampled(self) -> SampledFrom:
         """What is known of the population."""
-        found: SampledFrom = self.context.inputs[SAMPLING]
-        return found
+        sampled_from: SampledFrom = self.context.inputs[SAMPLING]
+        return sampled_from
 
 
 class PopulationUniqueness(EstimatedModel):
@@ -121,14 +121,14 @@ class PopulationUniqueness(EstimatedModel):
         sample = self.sampled.sample(sizes)
         if sample is None:
             return Judgement({"share": None})
-        found = cell_risk(question.frame, question.dialect, sample.fraction, question.ask)
-        people = None if found.why_not else min(found.tau1 / sample.fraction, float(sample.population))
+        risk = cell_risk(question.frame, question.dialect, sample.fraction, question.ask)
+        people = None if risk.why_not else min(risk.tau1 / sample.fraction, float(sample.population))
         share = None if people is None else people / sample.population
-        levels = {"share": share, "unique_people": people, "tau1": found.tau1, "tau2": found.tau2}
-        details = {"estimator": LOGLINEAR, "population": sample.population, "model": found.model, "test": found.test}
+        levels = {"share": share, "unique_people": people, "tau1": risk.tau1, "tau2": risk.tau2}
+        details = {"estimator": LOGLINEAR, "population": sample.population, "model": risk.model, "test": risk.test}
         if share is None:
-            return Judgement(levels, details=details, note=f"no estimate by loglinear: {found.why_not}")
-        return self._bounded(levels, details, f"estimated with {found.model}", sample)
+            return Judgement(levels, details=details, note=f"no estimate by loglinear: {risk.why_not}")
+        return self._bounded(levels, details, f"estimated with {risk.model}", sample)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole population; without an estimate there is no level, which no limit holds."""
@@ -137,22 +137,22 @@ class PopulationUniqueness(EstimatedModel):
         sample = self.sampled.sample(sizes)
         if sample is None:
             return Judgement({"share": None})
-        found = estimate(sample, self.values["estimator"])
-        if found.uniques is None:
-            why = f"no estimate by {found.estimator}: {found.why_not}; other estimators may have one"
-            return Judgement({"share": None}, details=_details(found, sample), note=why)
-        levels = {"share": found.share, "unique_people": found.uniques}
+        estimation = estimate(sample, self.values["estimator"])
+        if estimation.uniques is None:
+            why = f"no estimate by {estimation.estimator}: {estimation.why_not}; other estimators may have one"
+            return Judgement({"share": None}, details=_details(estimation, sample), note=why)
+        levels = {"share": estimation.share, "unique_people": estimation.uniques}
         if self.values["draws"]:
             from sqlaudit.population.bounds import bootstrap
 
-            drawn = bootstrap(sample, found, self.values["draws"], self.values["seed"])
+            drawn = bootstrap(sample, estimation, self.values["draws"], self.values["seed"])
             people = sample.population
             levels |= {} if drawn is None else {"drawn_low": drawn.low / people, "drawn_high": drawn.high / people}
         share = f"{100 * sample.fraction:.4g}%"
-        note = f"estimated by {found.estimator} for {sample.population:,} people, of whom {share} are in the table"
-        if not found.uniques:
+        note = f"estimated by {estimation.estimator} for {sample.population:,} people, of whom {share} are in the table"
+        if not estimation.uniques:
             note = "no row of the sample is unique, so the estimate is 0"
-        return self._bounded(levels, _details(found, sample), note, sample)
+        return self._bounded(levels, _details(estimation, sample), note, sample)
 
     def _bounded(self, levels: dict[str, Any], details: dict[str, Any], note: str, sample: Sample) -> Judgement:
         """An estimate fails a limit, and never passes one: its upper bound does."""
@@ -289,11 +289,11 @@ class ExpectedReidentifications(EstimatedModel):
         """From the sizes, or where rows have weights from these."""
         if not self.sampled.weighted:
             return super().judge(answers)
-        found = _weighted(answers.question)
-        if not found["classes"]:
+        sums = _weighted(answers.question)
+        if not sums["classes"]:
             return Judgement({"number": None})
-        numbers = {name: float(found[name]) for name in ATTACKERS[:2]}
-        return self._bounded({**numbers, "prosecutor": int(found["classes"])}, float(self.sampled.fraction or 1))
+        numbers = {name: float(sums[name]) for name in ATTACKERS[:2]}
+        return self._bounded({**numbers, "prosecutor": int(sums["classes"])}, float(self.sampled.fraction or 1))
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
         """A figure of the whole table; no single class is to blame."""
@@ -352,13 +352,13 @@ def _weighted(question: Question) -> dict[str, Any]:
         weight=Raw(frame.weights),
     )
     names = ("classes", "too_light", "journalist", "marketer")
-    found = dict(zip(names, question.ask(statement)[0], strict=True))
-    if found["too_light"]:
+    sums = dict(zip(names, question.ask(statement)[0], strict=True))
+    if sums["too_light"]:
         raise UsageError(
-            f"In {int(found['too_light']):,} classes the weights add up to fewer people than rows. A weight is the "
+            f"In {int(sums['too_light']):,} classes the weights add up to fewer people than rows. A weight is the "
             "number of people in the population that a row represents, itself included."
         )
-    return found
+    return sums
 
 
 def _unproven(what: str, bound: float | None) -> str:
@@ -367,11 +367,11 @@ def _unproven(what: str, bound: float | None) -> str:
     return f"An estimate alone cannot pass, and {proven}. {_BRING}"
 
 
-def _details(found: Estimate, sample: Sample) -> dict[str, Any]:
+def _details(estimation: Estimate, sample: Sample) -> dict[str, Any]:
     """What the estimate rests on."""
     return {
-        "estimator": found.estimator,
+        "estimator": estimation.estimator,
         "population": sample.population,
         "sampling_fraction": sample.fraction,
-        "parameters": dict(found.parameters),
+        "parameters": dict(estimation.parameters),
     }

@@ -43,8 +43,8 @@ class FunctionModel(ClassModel):
     @property
     def class_function(self) -> ClassFunction:
         """The class function on lanes."""
-        found: ClassFunction = self.context.inputs["class_function"]
-        return found
+        class_function: ClassFunction = self.context.inputs["class_function"]
+        return class_function
 
     def points(self) -> list[Fraction]:
         """The different numbers, ascending."""
@@ -52,14 +52,14 @@ class FunctionModel(ClassModel):
 
     def places(self) -> list[int]:
         """For every lane the place of its number among the points."""
-        place = {point: index for index, point in enumerate(self.points())}
-        return [place[number] for number in self.class_function.numbers]
+        index_of_point = {point: index for index, point in enumerate(self.points())}
+        return [index_of_point[number] for number in self.class_function.numbers]
 
     def groups(self) -> list[list[int]]:
         """The lanes of each point."""
         groups: list[list[int]] = [[] for _ in self.points()]
-        for lane, place in enumerate(self.places()):
-            groups[place].append(lane)
+        for lane, index in enumerate(self.places()):
+            groups[index].append(lane)
         return groups
 
 
@@ -106,11 +106,11 @@ class RangeControl(HistogramModel, FunctionModel):
         """The smallest difference, exactly."""
         points = self.points()
         ranges = [(points[int(last)] - points[int(first)], int(classes), int(n)) for first, last, classes, n in rows]
-        levels = {"delta": min((found for found, _, _ in ranges), default=None)}
+        levels = {"delta": min((difference for difference, _, _ in ranges), default=None)}
         limit = self.values["delta"]
         if limit is None:
             return Judgement(levels)
-        short = [(classes, n) for found, classes, n in ranges if found < limit]
+        short = [(classes, n) for difference, classes, n in ranges if difference < limit]
         condition = self._condition(points, Fraction(limit)) if short else ""
         unnamed = "" if condition else TOO_MANY
         return Judgement(
@@ -120,7 +120,7 @@ class RangeControl(HistogramModel, FunctionModel):
     def _condition(self, points: Sequence[Fraction], limit: Fraction) -> str:
         if len(points) > MAX_LISTED:
             return ""
-        starts = [(place, bisect_left(points, point + limit)) for place, point in enumerate(points)]
+        starts = [(index, bisect_left(points, point + limit)) for index, point in enumerate(points)]
         return expression("too_close", first="first_place", last="last_place", starts=starts)
 
 
@@ -158,11 +158,11 @@ class LinearDiversity(HistogramModel, FunctionModel):
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
         """The fewest intervals, greedily from the left, which is exact."""
         points, width = self.points(), Fraction(self.values["r"])
-        found = []
+        needed = []
         for occurring in combinations_of(rows):
-            numbers = [point for place, point in enumerate(points) if occurring.mask >> place & 1]
-            found.append((occurring, intervals_needed(numbers, width)))
-        return decide(found, self.facts(), self.values["l"], "l")
+            numbers = [point for index, point in enumerate(points) if occurring.mask >> index & 1]
+            needed.append((occurring, intervals_needed(numbers, width)))
+        return decide(needed, self.facts(), self.values["l"], "l")
 
 
 def intervals_needed(numbers: Sequence[Fraction], width: Fraction) -> int:
@@ -189,7 +189,7 @@ def estimate_at(x: float, places: Sequence[float], width: float, kappa: float = 
         >>> round(estimate_at(0, [0, 1], 1), 4)
         0.6409
     """
-    around = math.fsum(math.exp(-(((x - place) / width) ** 2) / 2) for place in places)
+    around = math.fsum(math.exp(-(((x - number) / width) ** 2) / 2) for number in places)
     return kappa * around / (width * math.sqrt(2 * math.pi))
 
 
@@ -219,14 +219,16 @@ class SecurityEstimate(QueryModel, FunctionModel):
             "models/psi.sql", [], "security estimate", condition=self._beyond(self.side), **parameters
         )
         lowest, highest, classes, rows = question.ask(statement)[0]
-        found = {"lowest": lowest, "highest": highest}
-        levels = {self.side: found.pop(self.side), **found}
+        estimates = {"lowest": lowest, "highest": highest}
+        levels = {self.side: estimates.pop(self.side), **estimates}
         if limit is None:
             return Judgement(levels)
         column = f"psi_{self.side}"
         values = tuple("NULL" if value is None else str(value) for value in self.table.values)
-        told = values if len(values) <= MOST_TOLD else ()
-        listing = EstimateListing({**parameters, "each": len(told)}, self._beyond(column), (column,), told)
+        shown_values = values if len(values) <= MOST_TOLD else ()
+        listing = EstimateListing(
+            {**parameters, "each": len(shown_values)}, self._beyond(column), (column,), shown_values
+        )
         return Judgement(levels, int(classes), int(rows), listing=listing)
 
     def _parameters(self, question: Question) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class GivenDistance(HistogramModel):
     def facts(self) -> tuple[Fact, ...]:
         """The rows of each group."""
         return tuple(
-            Fact(f"{self.name}_{place}", "members", {"lanes": lanes})
-            for place, lanes in enumerate(self.groups() or [[]])
+            Fact(f"{self.name}_{index}", "members", {"lanes": lanes})
+            for index, lanes in enumerate(self.groups() or [[]])
         )
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
@@ -77,9 +77,9 @@ class GivenDistance(HistogramModel):
                 break
             if solved == MOST_TRANSPORTS:
                 return Judgement({"t": None}, None, None, note="too many different classes to compute distances of all")
-            found = self.work(_surplus(counts, totals)) / (sum(counts) * sum(totals))
-            largest = max(largest, found)
-            if limit is not None and found > limit:
+            distance = self.work(_surplus(counts, totals)) / (sum(counts) * sum(totals))
+            largest = max(largest, distance)
+            if limit is not None and distance > limit:
                 short.append((counts, classes, members))
         levels = {"t": largest if rows else None}
         if limit is None:
@@ -93,12 +93,12 @@ class GivenDistance(HistogramModel):
         self, rows: Sequence[tuple[Any, ...]], totals: Sequence[int]
     ) -> list[tuple[Fraction, tuple[int, ...], int, int]]:
         """Each combination with what its distance is at most."""
-        found = []
+        bounded = []
         for *counts, classes, members in rows:
             numbers = tuple(int(count) for count in counts)
             most = self.most(_surplus(numbers, totals)) / (sum(numbers) * sum(totals))
-            found.append((most, numbers, int(classes), int(members)))
-        return found
+            bounded.append((most, numbers, int(classes), int(members)))
+        return bounded
 
 
 def _surplus(counts: Sequence[int], totals: Sequence[int]) -> list[int]:
@@ -140,9 +140,9 @@ class MatrixTCloseness(GivenDistance):
 
     def prepare(self) -> None:
         """A matrix of whole numbers, and what one of them is."""
-        given = self.context.inputs["distances"] if self.table.distinct else ()
-        self.scale = lcm(*(number.denominator for line in given for number in line)) if given else 1
-        self.matrix = [[int(number * self.scale) for number in line] for line in given]
+        distances = self.context.inputs["distances"] if self.table.distinct else ()
+        self.scale = lcm(*(number.denominator for line in distances for number in line)) if distances else 1
+        self.matrix = [[int(number * self.scale) for number in line] for line in distances]
         self.furthest = max((number for line in self.matrix for number in line), default=0)
         super().prepare()
 
@@ -179,13 +179,17 @@ def moved(surplus: Sequence[int], distances: Matrix) -> int:
         >>> moved([2, -1, -1], [[0, 1, 3], [1, 0, 2], [3, 2, 0]])
         4
     """
-    sources = [place for place, more in enumerate(surplus) if more > 0]
-    sinks = [place for place, more in enumerate(surplus) if more < 0]
+    sources = [lane for lane, surplus_of_lane in enumerate(surplus) if surplus_of_lane > 0]
+    sinks = [lane for lane, surplus_of_lane in enumerate(surplus) if surplus_of_lane < 0]
     if len(sources) == 1 or len(sinks) == 1:  # there is no choice
         return sum(
-            distances[one][other] * min(abs(surplus[one]), abs(surplus[other])) for one in sources for other in sinks
+            distances[source][sink] * min(abs(surplus[source]), abs(surplus[sink]))
+            for source in sources
+            for sink in sinks
         )
-    return _Flow([surplus[one] for one in sources], [-surplus[one] for one in sinks], sources, sinks, distances).work()
+    return _Flow(
+        [surplus[source] for source in sources], [-surplus[source] for source in sinks], sources, sinks, distances
+    ).work()
 
 
 class _Flow:
@@ -195,7 +199,7 @@ class _Flow:
         self, supply: list[int], demand: list[int], sources: list[int], sinks: list[int], distances: Matrix
     ) -> None:
         self.supply, self.demand = supply, demand
-        self.cost = [[distances[one][other] for other in sinks] for one in sources]
+        self.cost = [[distances[source][sink] for sink in sinks] for source in sources]
         self.flow = [[0] * len(sinks) for _ in sources]
         self.potential = [0] * (len(sources) + len(sinks))
 
@@ -210,7 +214,7 @@ class _Flow:
     def _cheapest(self) -> tuple[int, list[int]]:
         """The demand that is reached most cheaply, and from where each node is reached (-1 = a start)."""
         many, nodes = len(self.supply), len(self.potential)
-        far = [0 if place < many and self.supply[place] else None for place in range(nodes)]
+        far = [0 if node < many and self.supply[node] else None for node in range(nodes)]
         before, done = [-1] * nodes, [False] * nodes
         while True:
             here = min((n for n in range(nodes) if not done[n] and far[n] is not None), key=lambda n: far[n] or 0)
@@ -219,17 +223,17 @@ class _Flow:
                 self._raise(far, done, so_far)
                 return here, before
             done[here] = True
-            for there, cost in self._ways(here):
-                length = so_far + cost + self.potential[here] - self.potential[there]
-                known = far[there]
-                if not done[there] and (known is None or length < known):
-                    far[there], before[there] = length, here
+            for neighbour, cost in self._ways(here):
+                length = so_far + cost + self.potential[here] - self.potential[neighbour]
+                shortest = far[neighbour]
+                if not done[neighbour] and (shortest is None or length < shortest):
+                    far[neighbour], before[neighbour] = length, here
 
     def _ways(self, here: int) -> list[tuple[int, int]]:
         many = len(self.supply)
         if here < many:
             return [(many + sink, cost) for sink, cost in enumerate(self.cost[here])]
-        return [(one, -self.cost[one][here - many]) for one in range(many) if self.flow[one][here - many]]
+        return [(source, -self.cost[source][here - many]) for source in range(many) if self.flow[source][here - many]]
 
     def _raise(self, far: list[int | None], done: list[bool], most: int) -> None:
         for node, length in enumerate(far):
@@ -240,12 +244,12 @@ class _Flow:
         while before[way[-1]] >= 0:
             way.append(before[way[-1]])
         way.reverse()
-        back = [self.flow[there][here - many] for here, there in itertools.pairwise(way) if here >= many]
+        back = [self.flow[next_node][here - many] for here, next_node in itertools.pairwise(way) if here >= many]
         amount = min(self.supply[way[0]], self.demand[sink - many], *back)
-        for here, there in itertools.pairwise(way):
+        for here, next_node in itertools.pairwise(way):
             if here < many:
-                self.flow[here][there - many] += amount
+                self.flow[here][next_node - many] += amount
             else:
-                self.flow[there][here - many] -= amount
+                self.flow[next_node][here - many] -= amount
         self.supply[way[0]] -= amount
         self.demand[sink - many] -= amount

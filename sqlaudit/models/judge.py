@@ -82,54 +82,54 @@ def of_values(watched: Sequence[ClassRequirement]) -> tuple[str, ...]:
     return tuple(short.predicate for short in watched if short.predicate and short.of_values)
 
 
-def foreseen(asked: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
+def foreseen(evaluations: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
     """What `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
         ClassRequirement(
             item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, is_met=True, figures=model.told()
         )
-        for item in asked
+        for item in evaluations
         if (model := item.model).is_required and model.by_figures and (predicate := model.failing())
     )
 
 
-def statements_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Statement]:
+def statements_of(histogram: ClassHistogram, evaluations: Sequence[Asked]) -> list[Statement]:
     """What `judge` is certain to ask of the classes."""
-    carried = [item.model for item in asked if item.model.by_figures]
+    carried = [item.model for item in evaluations if item.model.by_figures]
     statements = [histogram.figures_statement(*_common(carried))]
-    if (knowledge := _knowledge(asked)) is not None and histogram.lane_count:
+    if (knowledge := _knowledge(evaluations)) is not None and histogram.lane_count:
         statements.append(histogram.signatures_statement(knowledge))
     return statements
 
 
-def facts_of(histogram: ClassHistogram, asked: Sequence[Asked]) -> list[Fact]:
+def facts_of(histogram: ClassHistogram, evaluations: Sequence[Asked]) -> list[Fact]:
     """The facts that `judge` is certain to read, each once."""
-    facts, knowledge = merged_facts([item.model for item in asked]), _knowledge(asked)
+    facts, knowledge = merged_facts([item.model for item in evaluations]), _knowledge(evaluations)
     return facts if knowledge is None or not histogram.lane_count else [*facts, histogram.top_counts(knowledge)]
 
 
 def judge(
     histogram: ClassHistogram,
-    asked: Sequence[Asked],
+    evaluations: Sequence[Asked],
     frame: Frame,
     population: Population | None = None,
     persons: PeopleFigures | None = None,
 ) -> Judged:
     """All models over the classes of one sensitive attribute: one statement for all that facts carry. `persons` are
     what was counted of these, where a model asks for it."""
-    carried = [item.model for item in asked if item.model.by_figures]
+    carried = [item.model for item in evaluations if item.model.by_figures]
     rows = histogram.figures(*_common(carried))
     per_row = histogram.form == "wildcard"
     sizes = ClassSizes(tuple((int(row["size"]), int(row["classes"])) for row in rows), per_row)
     table_rows = sum(int(row["table_rows"]) for row in rows)
     question = Question(histogram, frame, population)
     # The signatures for the most pieces of knowledge that any model asks about, read once
-    knowledge = _knowledge(asked)
+    knowledge = _knowledge(evaluations)
     signatures = None if knowledge is None else histogram.signatures(knowledge)
     answers = Answers(question, sizes, rows, carried, signatures, persons)
     checks, unnamed = [], []
     watched: list[ClassRequirement] = []
-    for item in asked:
+    for item in evaluations:
         judgement = item.model.judge(answers)
         check = check_of(item, judgement, table_rows)
         checks.append(check)
@@ -145,7 +145,7 @@ def judge(
     return Judged(table_rows, sizes, tuple(checks), named, tuple(unnamed), signatures, tuple(watched))
 
 
-def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
+def undecided(verdicts: Judged, merged: Mapping[str | None, str]) -> Judged:
     """The same, where nobody said yet what is one value: what is required of such values is undetermined.
 
     Args:
@@ -157,19 +157,22 @@ def undecided(judged: Judged, merged: Mapping[str | None, str]) -> Judged:
 
     checks = [
         replace(
-            one,
+            check,
             status=Status.UNDETERMINED,
-            note=why(one.sensitive),
+            note=why(check.sensitive),
             failing_classes=None,
             failing_rows=None,
             failing_share=None,
         )
-        if one.status is not None and why(one.sensitive)
-        else one
-        for one in judged.checks
+        if check.status is not None and why(check.sensitive)
+        else check
+        for check in verdicts.checks
     ]
-    short, watched = (tuple(one for one in found if not why(one.sensitive)) for found in (judged.short, judged.watched))
-    return replace(judged, checks=tuple(checks), short=short, watched=watched)
+    short, watched = (
+        tuple(check for check in requirements if not why(check.sensitive))
+        for requirements in (verdicts.short, verdicts.watched)
+    )
+    return replace(verdicts, checks=tuple(checks), short=short, watched=watched)
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> ClassRequirement | None:
@@ -197,8 +200,8 @@ def _why_unnamed(item: Asked, judgement: Judgement) -> str:
     return f"{about} cannot be decided, so its failing groups are unknown."
 
 
-def _knowledge(asked: Sequence[Asked]) -> int | None:
-    return max((item.model.knowledge() for item in asked if item.model.pieces() is not None), default=None)
+def _knowledge(evaluations: Sequence[Asked]) -> int | None:
+    return max((item.model.knowledge() for item in evaluations if item.model.pieces() is not None), default=None)
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
@@ -292,23 +295,23 @@ def compares(level: Number, operator: str, limit: Number | None) -> bool:
 # all of them.
 
 
-def worse_checks(one: Sequence[Check], every: Sequence[Check]) -> tuple[Check, ...]:
-    """The checks of `one`, each with its counterpart in `every`, where it has one; the worse of both stands.
+def worse_checks(row_checks: Sequence[Check], person_checks: Sequence[Check]) -> tuple[Check, ...]:
+    """The checks of `row_checks`, each beside its counterpart in `person_checks`; the worse of both stands.
 
     Args:
-        one: for someone who knows one row of a person. every: for someone who knows all of them.
+        row_checks: for someone who knows one row of a person. person_checks: for someone who knows all of them.
     """
-    others = {_of(check): check for check in every}
-    return tuple(_worse(check, others[_of(check)]) if _of(check) in others else check for check in one)
+    others = {_of(check): check for check in person_checks}
+    return tuple(_worse(check, others[_of(check)]) if _of(check) in others else check for check in row_checks)
 
 
 def _of(check: Check) -> tuple[str, str | None, str, tuple[tuple[str, object], ...]]:
     return check.model, check.sensitive, check.text, tuple(sorted(check.parameters.items()))
 
 
-def _worse(one: Check, every: Check) -> Check:
-    worse, stands = (KnownRows.ALL, every) if _is_worse(every, one) else (KnownRows.ONE, one)
-    return replace(stands, known_rows=ByKnownRows(worse, _told(one), _told(every)))
+def _worse(row_check: Check, person_check: Check) -> Check:
+    worse, stands = (KnownRows.ALL, person_check) if _is_worse(person_check, row_check) else (KnownRows.ONE, row_check)
+    return replace(stands, known_rows=ByKnownRows(worse, _told(row_check), _told(person_check)))
 
 
 def _is_worse(this: Check, other: Check) -> bool:

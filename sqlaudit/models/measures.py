@@ -348,8 +348,8 @@ def chosen(names: Sequence[str]) -> tuple[Measure, ...]:
     Raises:
         UsageError: an unknown name.
     """
-    wanted = {find_measure(name, OF_RELEASES).name for name in names} or OF_RELEASES
-    return tuple(one for name, one in OF_RELEASES.items() if name in wanted)
+    allowed = {find_measure(name, OF_RELEASES).name for name in names} or OF_RELEASES
+    return tuple(measure for name, measure in OF_RELEASES.items() if name in allowed)
 
 
 # Seeded random range queries over quasi-identifiers: in the order of values, never by value.
@@ -363,7 +363,7 @@ class RangeQuery:
 
     def parts(self) -> list[dict[str, int]]:
         """The ranges for templates."""
-        return [{"place": place, "low": low, "high": high} for place, low, high in self.ranges]
+        return [{"place": position, "low": low, "high": high} for position, low, high in self.ranges]
 
 
 def random_ranges(count: int, seed: int, domains: Sequence[tuple[int, int]]) -> list[RangeQuery]:
@@ -381,13 +381,17 @@ def random_ranges(count: int, seed: int, domains: Sequence[tuple[int, int]]) -> 
         ((1, 2, 5),)
     """
     generator = random.Random(f"{seed} None")
-    known = [(place, size) for place, size in domains if size > 0]
+    domains_with_values = [(position, size) for position, size in domains if size > 0]
     queries = []
     for _ in range(count):
-        chosen = generator.sample(known, generator.randint(1, len(known))) if known else []
+        chosen = (
+            generator.sample(domains_with_values, generator.randint(1, len(domains_with_values)))
+            if domains_with_values
+            else []
+        )
         ranges = []
-        for place, size in sorted(chosen):
+        for position, size in sorted(chosen):
             low, high = sorted((generator.randrange(size), generator.randrange(size)))
-            ranges.append((place, low, high))
+            ranges.append((position, low, high))
         queries.append(RangeQuery(tuple(ranges)))
     return queries

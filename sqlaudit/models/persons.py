@@ -119,10 +119,10 @@ class KmAnonymity(PersonsModel):
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
         """Larger sets need the ones before."""
-        known = int(parameters.get("m", 2))
-        if known <= MOST_ALONE:
+        events = int(parameters.get("m", 2))
+        if events <= MOST_ALONE:
             return ""
-        return f"it joins sets of at most {MOST_ALONE} events of a person; {command('audit')} takes m = {known}."
+        return f"it joins sets of at most {MOST_ALONE} events of a person; {command('audit')} takes m = {events}."
 
     def alone(self) -> int:
         """m."""
@@ -134,15 +134,15 @@ class KmAnonymity(PersonsModel):
 
     def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The fewest persons who share a set; with too little time only what is proven."""
-        k, known = self.enough()
-        curve = facts.curves[k][:known]
+        k, events = self.enough()
+        curve = facts.curves[k][:events]
         levels = {"k": curve[-1].smallest if facts.persons else None}
         if not self.is_required:
             return Judgement(levels)
         counts = curve[-1].exposed_persons, sum(figures.minimal_sets for figures in curve)
         exposed, sets = counts if self.values["k"] > 1 else (0, 0)
         details = {"persons": facts.persons, "minimal_sets": sets}
-        if covers(curve, known):
+        if covers(curve, events):
             return Judgement(levels, sets, exposed, details)
         note = "time ran out before all sets of events were counted; the true level is at most this one"
         if not exposed:
@@ -255,14 +255,14 @@ class HkpCoherence(PersonsModel):
         """The largest share, and the fewest persons; with too little time only what is proven."""
         if not facts.persons:
             return Judgement({"h": None, "fewest": None})
-        k, h, known = self.telling()
-        curve = facts.learnt[k, h][:known]
+        k, h, events = self.telling()
+        curve = facts.learnt[k, h][:events]
         exposed = curve[-1].exposed_persons
         levels: dict[str, Any] = {"h": curve[-1].share, "fewest": curve[-1].smallest}
         if not self.is_required:
             return Judgement(levels)
         details = {"persons": facts.persons}
-        if covers(curve, known):
+        if covers(curve, events):
             return Judgement(levels, exposed, exposed, details)
         note = "time ran out before all sets of events were counted; the true share may be higher"
         if not exposed:
@@ -322,9 +322,9 @@ class GroupsPerPerson(ContributionBound):
     parameters: ClassVar = (Parameter("groups", "integer", "most groups of one person", 1),)
 
 
-def covers(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], known: int) -> bool:
+def covers(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], events: int) -> bool:
     """Return True if a curve has exact figures for up to so many known events."""
-    return len(curve) >= known and curve[known - 1].exact
+    return len(curve) >= events and curve[events - 1].exact
 
 
 def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
@@ -332,15 +332,15 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
     asking = [model for model in models if isinstance(model, PersonsModel)]
     if not asking:
         return None
-    known: dict[int, int] = {}
+    events_by_k: dict[int, int] = {}
     for model in asking:
         if (enough := model.enough()) is not None:
-            known[enough[0]] = max(enough[1], known.get(enough[0], 0))
-    told: dict[tuple[int, Fraction], int] = {}
+            events_by_k[enough[0]] = max(enough[1], events_by_k.get(enough[0], 0))
+    events_by_limits: dict[tuple[int, Fraction], int] = {}
     for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
-        told[k, h] = max(p, told.get((k, h), 0))
+        events_by_limits[k, h] = max(p, events_by_limits.get((k, h), 0))
     drawn = frozenset(model.drawn() for model in asking if model.drawn())
-    return PersonsWanted(known, drawn, told, any(model.counted for model in asking))
+    return PersonsWanted(events_by_k, drawn, events_by_limits, any(model.counted for model in asking))
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:

@@ -42,12 +42,14 @@ def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows:
         >>> [(one.parameters["column"], one.status.value) for one in identifier_checks(["mail", "id"], ["id"], 7)]
         [('mail', 'fail'), ('id', 'pass')]
     """
-    found = []
+    checks = []
     for name in identifiers:
         is_accepted = name in accepted
-        given = ({"column": name}, {"accepted": is_accepted})
-        found.append(_columns_check(IDENTIFIER, no_identifier(name), int(not is_accepted), rows, *given))
-    return tuple(found)
+        parameters_and_details = ({"column": name}, {"accepted": is_accepted})
+        checks.append(
+            _columns_check(IDENTIFIER, no_identifier(name), int(not is_accepted), rows, *parameters_and_details)
+        )
+    return tuple(checks)
 
 
 def columns_check(warnings: Iterable[Warned], rows: int | None) -> Check:
@@ -123,13 +125,13 @@ def title_of(check: Check) -> str:
 
 def full_title(check: Check) -> str:
     """The model's name with its parameters: `Recursive (c,l)-diversity (c = 3, l = 2)`."""
-    given = parameters(check.parameters)
-    return title_of(check) + (f" ({given})" if given else "")
+    text = parameters(check.parameters)
+    return title_of(check) + (f" ({text})" if text else "")
 
 
-def parameters(given: Mapping[str, Any]) -> str:
+def parameters(values: Mapping[str, Any]) -> str:
     """Parameters as `c = 3, l = 2`."""
-    return ", ".join(f"{name} = {parameter(value)}" for name, value in given.items() if value is not None)
+    return ", ".join(f"{name} = {parameter(value)}" for name, value in values.items() if value is not None)
 
 
 def parameter(value: Any) -> str:
@@ -156,17 +158,17 @@ def limit_text(check: Check) -> str:
 
 def other_levels(check: Check) -> dict[str, str]:
     """The figures beside the main one, by name, without those that stand elsewhere."""
-    known = {next(iter(check.levels), ""), "k", *check.parameters}
+    elsewhere = {next(iter(check.levels), ""), "k", *check.parameters}
     named = (
         (_OTHERS.get(name) or name.replace("_", " "), value)
         for name, value in check.levels.items()
-        if name not in known
+        if name not in elsewhere
     )
     others = {name: doc.figure(value) for name, value in named}
     if check.known_rows is None:
         return others
-    one, every = check.known_rows.one.level, check.known_rows.all.level
-    return others | {"one row known": doc.figure(one), "all rows known": doc.figure(every)}
+    one_row, all_rows = check.known_rows.one.level, check.known_rows.all.level
+    return others | {"one row known": doc.figure(one_row), "all rows known": doc.figure(all_rows)}
 
 
 def by_requirement(checks: Iterable[Check]) -> list[list[Check]]:
@@ -174,7 +176,9 @@ def by_requirement(checks: Iterable[Check]) -> list[list[Check]]:
     grouped: dict[str, list[Check]] = {}
     for check in checks:
         grouped.setdefault(check.text or full_title(check), []).append(check)
-    return sorted((sorted(several, key=_worst_first) for several in grouped.values()), key=lambda one: _rank(one[0]))
+    return sorted(
+        (sorted(several, key=_worst_first) for several in grouped.values()), key=lambda group: _rank(group[0])
+    )
 
 
 def _rank(check: Check) -> int:
@@ -188,19 +192,19 @@ def _worst_first(check: Check) -> tuple[int, int]:
 def verdict_of(checks: Iterable[Check]) -> doc.Toned:
     """The verdict on all of these requirements in a few words."""
     grouped = by_requirement(checks)
-    whole = len(grouped)
+    number = len(grouped)
     for status, word, verb in (
         (Status.FAIL, "FAIL", "{} not met"),
         (Status.UNDETERMINED, "UNDETERMINED", "cannot be decided"),
         (Status.WARN, "WARNING", "{} not met (only a warning was required)"),
     ):
-        if found := sum(several[0].status is status for several in grouped):
-            subject = "the requirement" if whole == 1 else f"{found} of {whole} requirements"
-            text = f"{word}: {subject} {verb.format('is' if found == 1 else 'are')}"
+        if count := sum(several[0].status is status for several in grouped):
+            subject = "the requirement" if number == 1 else f"{count} of {number} requirements"
+            text = f"{word}: {subject} {verb.format('is' if count == 1 else 'are')}"
             return doc.Toned(text, "bad" if status is Status.FAIL else "warn")
-    if whole == 1:
+    if number == 1:
         return doc.good("PASS: the requirement is met")
-    return doc.good(f"PASS: {'both' if whole == 2 else f'all {whole}'} requirements are met")
+    return doc.good(f"PASS: {'both' if number == 2 else f'all {number}'} requirements are met")
 
 
 def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
@@ -227,7 +231,7 @@ def _named(check: Check) -> str:
 
 def _line_of(several: list[Check], rows: int) -> doc.Line:
     """The line of a requirement: the figures of the column on which it does worst."""
-    check, whole = several[0], len(several)
+    check, number = several[0], len(several)
     verdict = VERDICTS[check.status]
     if check.model == IDENTIFIER:
         accepted = check.details.get("accepted")
@@ -239,9 +243,9 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
     if check.model == SAFE_HARBOR:
         clauses = check.details["clauses"]
         return doc.Line(verdict, title_of(check), f"{check.level} of {len(clauses)} identifiers", "none", _found(check))
-    failing = sum(one.status is Status.FAIL for one in several)
-    many = f"{failing} of {whole} columns fail" if failing > 1 else f"worst of {whole} columns"
-    of = f" ({many})" if whole > 1 else ""
+    failing = sum(other.status is Status.FAIL for other in several)
+    many = f"{failing} of {number} columns fail" if failing > 1 else f"worst of {number} columns"
+    of = f" ({many})" if number > 1 else ""
     limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
     short = "" if check.status is Status.PASS else what_fails(check, rows)
     return doc.Line(verdict, _named(check) + of, level_text(check), "" if check.required is None else limit, short)
@@ -250,26 +254,33 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
 def statement_of(check: Check) -> str | None:
     """The sentence of a check that is about columns and not about a figure; None for the checks of models."""
     if check.model == IDENTIFIER:
-        there = f"{check.parameters['column']} is a direct identifier"
+        finding = f"{check.parameters['column']} is a direct identifier"
         accepted = check.details.get("accepted")
-        return f"{there}, accepted by its name." if accepted else f"{there}. Leave it out, or add an exception for it."
+        return (
+            f"{finding}, accepted by its name." if accepted else f"{finding}. Leave it out, or add an exception for it."
+        )
     if check.model == COLUMNS_NAMED:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
-        every = "Every column that can be read has a role." if check.note else "Every column has a role."
-        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else every
+        all_named = "Every column that can be read has a role." if check.note else "Every column has a role."
+        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else all_named
     if check.model == SAFE_HARBOR:
-        said = _found(check)
-        return f"Identifiers: {said}." if said else "No column is one of the identifiers by name, type or content."
+        identifiers = _found(check)
+        return (
+            f"Identifiers: {identifiers}."
+            if identifiers
+            else "No column is one of the identifiers by name, type or content."
+        )
     return None
 
 
 def _found(check: Check) -> str:
     """The clauses of Safe Harbor that are not met, else those that were not checked, with their columns."""
-    found = [one for one in check.details["clauses"] if one["found"]]
-    worst = [one for one in found if one["status"] == "not met"] or found
+    clauses = [clause for clause in check.details["clauses"] if clause["found"]]
+    worst = [clause for clause in clauses if clause["status"] == "not met"] or clauses
     return "; ".join(
-        f"{one['clause']} {doc.listing(dict.fromkeys(each['column'] for each in one['found']))}" for one in worst
+        f"{clause['clause']} {doc.listing(dict.fromkeys(each['column'] for each in clause['found']))}"
+        for clause in worst
     )
 
 
@@ -281,17 +292,17 @@ def clause_text(clause: Mapping[str, Any], amount: Callable[[int], str] = doc.co
         >>> clause_text({"status": "not met", "found": [found]})
         'not met: zip (ZIP codes with more than three digits in 1,200 rows)'
     """
-    counts = ("" if one["rows"] is None else f" in {amount(one['rows'])} rows" for one in clause["found"])
-    said = (
-        f"{one['column']} ({one['what']}{count.replace(' 1 rows', ' 1 row')})"
-        for one, count in zip(clause["found"], counts, strict=True)
+    counts = ("" if finding["rows"] is None else f" in {amount(finding['rows'])} rows" for finding in clause["found"])
+    findings = (
+        f"{finding['column']} ({finding['what']}{count.replace(' 1 rows', ' 1 row')})"
+        for finding, count in zip(clause["found"], counts, strict=True)
     )
-    return ": ".join(part for part in (clause["status"], "; ".join(said)) if part)
+    return ": ".join(part for part in (clause["status"], "; ".join(findings)) if part)
 
 
 def published(checks: Iterable[Any]) -> str:
     """The published rules that require some of these: title, clause and date of each; empty without any."""
-    names = list(dict.fromkeys(one.preset for one in checks if one.preset))
+    names = list(dict.fromkeys(requiring.preset for requiring in checks if requiring.preset))
     if not names:
         return ""
     from sqlaudit.models.presets import find_preset
@@ -305,17 +316,19 @@ def what_fails(check: Check, rows: int) -> str:
     """
     parts = []
     if (people := check.details.get("persons")) is not None and check.failing_classes:
-        few = doc.count(check.failing_rows or 0)
-        parts.append(f"{few} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})")
+        failing = doc.count(check.failing_rows or 0)
+        parts.append(f"{failing} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})")
     elif check.failing_classes:
         of_people = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
         groups = doc.plural(check.failing_classes, "group") + (" of people" if of_people else "")
         rows_in = doc.plural(check.failing_rows or 0, "row")
-        known = check.failing_rows is not None
-        parts.append(f"{rows_in} ({doc.percent(_share_of(check, rows))}) in {groups}" if known else groups)
+        has_rows = check.failing_rows is not None
+        parts.append(f"{rows_in} ({doc.percent(_share_of(check, rows))}) in {groups}" if has_rows else groups)
     if both := check.known_rows:
-        one, every = (level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all))
-        parts.append(f"one row known: {one}, all rows known: {every}")
+        one_row, all_rows = (
+            level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all)
+        )
+        parts.append(f"one row known: {one_row}, all rows known: {all_rows}")
     return "; ".join(parts)
 
 
@@ -347,7 +360,7 @@ def catalogue_document(
     Args:
         models: entries as `sqlaudit models --format json` has them. presets: likewise.
     """
-    rows = ((one["name"], f"{one['title']}, {one['clause']} ({one['date']})") for one in presets)
+    rows = ((preset["name"], f"{preset['title']}, {preset['clause']} ({preset['date']})") for preset in presets)
     return doc.Document(
         "Privacy models",
         (doc.Paragraph("Require one by its name or short form: --require k=5. `sqlaudit models NAME` explains it."),),
@@ -363,25 +376,25 @@ def catalogue_document(
 
 def presets_document(presets: Sequence[Entry]) -> doc.Document:
     """Published rules with their words: where each stands, what it requires, and its source."""
-    said = "`sqlaudit audit --preset NAME` requires one of rows, `sqlaudit aggregates --preset NAME` one of cells."
+    lead = "`sqlaudit audit --preset NAME` requires one of rows, `sqlaudit aggregates --preset NAME` one of cells."
     return doc.Document(
         "Published rules",
-        (doc.Paragraph(said),),
-        tuple(part for one in presets for part in doc.section(one["name"], doc.facts(*_published(one)))),
+        (doc.Paragraph(lead),),
+        tuple(part for preset in presets for part in doc.section(preset["name"], doc.facts(*_published(preset)))),
     )
 
 
-def _published(one: Entry) -> Iterator[tuple[str, doc.Words]]:
-    yield "title", one["title"]
-    yield "clause", one["clause"]
-    yield "quotation", f"“{one['quotation']}”" if one["quotation"] else f"Not quoted. {one['unquoted']}"
-    yield "note", one["note"]
-    yield "limits for rows", ", ".join(one["limits"]["audit"])
-    yield "limits for cells", ", ".join(one["limits"]["aggregates"])
-    yield "checks columns for", "; ".join(one["identifiers"])
-    yield "sections of --criteria", "; ".join(one["sections"])
-    yield "source", " ".join(part for part in (f"{one['source']}.", one["link"]) if part)
-    yield "date", one["date"]
+def _published(preset: Entry) -> Iterator[tuple[str, doc.Words]]:
+    yield "title", preset["title"]
+    yield "clause", preset["clause"]
+    yield "quotation", f"“{preset['quotation']}”" if preset["quotation"] else f"Not quoted. {preset['unquoted']}"
+    yield "note", preset["note"]
+    yield "limits for rows", ", ".join(preset["limits"]["audit"])
+    yield "limits for cells", ", ".join(preset["limits"]["aggregates"])
+    yield "checks columns for", "; ".join(preset["identifiers"])
+    yield "sections of --criteria", "; ".join(preset["sections"])
+    yield "source", " ".join(part for part in (f"{preset['source']}.", preset["link"]) if part)
+    yield "date", preset["date"]
 
 
 def model_document(entry: Entry) -> doc.Document:

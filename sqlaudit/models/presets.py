@@ -78,12 +78,14 @@ class Preset:
     @property
     def size(self) -> int:
         """The smallest group in which the highest risk is not above its limit; 1 without such a limit."""
-        given = (parse_requirement(one).parameters for one in self.audit)
-        return max((math.ceil(1 / Fraction(one["risk"])) for one in given if "risk" in one), default=1)
+        parameters = (parse_requirement(text).parameters for text in self.audit)
+        return max((math.ceil(1 / Fraction(values["risk"])) for values in parameters if "risk" in values), default=1)
 
 
-def _made(kind: type[Any], given: Mapping[str, Any], **more: Any) -> Any:
-    return kind(**{key: tuple(one) if isinstance(one, list) else one for key, one in given.items()} | more)
+def _made(kind: type[Any], fields: Mapping[str, Any], **further_fields: Any) -> Any:
+    return kind(
+        **{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()} | further_fields
+    )
 
 
 @functools.cache
@@ -96,11 +98,11 @@ def presets() -> Mapping[str, Preset]:
     return {
         name: _made(
             Preset,
-            one,
+            entry_of_file,
             name=name,
-            **{key: tuple(_made(kind, part) for part in one.get(key, ())) for key, kind in kinds.items()},
+            **{key: tuple(_made(kind, part) for part in entry_of_file.get(key, ())) for key, kind in kinds.items()},
         )
-        for name, one in read.items()
+        for name, entry_of_file in read.items()
     }
 
 
@@ -110,10 +112,10 @@ def find_preset(name: str) -> Preset:
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
-    known = presets()
-    if name not in known:
-        raise UsageError(f"There is no preset {name!r}.{closest(name, known)} There are: {', '.join(known)}.")
-    return known[name]
+    by_name = presets()
+    if name not in by_name:
+        raise UsageError(f"There is no preset {name!r}.{closest(name, by_name)} There are: {', '.join(by_name)}.")
+    return by_name[name]
 
 
 def of_rows(names: Iterable[str]) -> tuple[Requirement, ...]:
@@ -122,7 +124,7 @@ def of_rows(names: Iterable[str]) -> tuple[Requirement, ...]:
     Raises:
         UsageError: an unknown one, or one without a limit on rows, which must not pass by requiring nothing.
     """
-    return tuple(one for name in names for one in _required(name, "audit"))
+    return tuple(requirement for name in names for requirement in _required(name, "audit"))
 
 
 def of_cells(names: Iterable[str]) -> tuple[Requirement, ...]:
@@ -131,22 +133,22 @@ def of_cells(names: Iterable[str]) -> tuple[Requirement, ...]:
     Raises:
         UsageError: an unknown one, or one without a rule for cells.
     """
-    return tuple(one for name in names for one in _required(name, "aggregates"))
+    return tuple(requirement for name in names for requirement in _required(name, "aggregates"))
 
 
-def _required(name: str, given: str) -> tuple[Requirement, ...]:
-    found = find_preset(name)
-    texts, among = (found.audit, REGISTRY) if given == "audit" else (found.aggregates, CELL_RULES)
+def _required(name: str, command_name: str) -> tuple[Requirement, ...]:
+    preset = find_preset(name)
+    texts, among = (preset.audit, REGISTRY) if command_name == "audit" else (preset.aggregates, CELL_RULES)
     if not texts:
-        raise UsageError(_without(found, given))
+        raise UsageError(_without(preset, command_name))
     return tuple(replace(parse_requirement(text, among=among), preset=name) for text in texts)
 
 
-def _without(found: Preset, given: str) -> str:
+def _without(preset: Preset, command_name: str) -> str:
     """Why a preset cannot be required here, and where it can."""
-    if found.name == SafeHarbor.preset:
-        return f"{found.name} is a check of columns. Use it in {command('audit')}, or in a policy."
-    if found.audit or found.aggregates:
-        other, what = ("aggregates", "groups of rows") if given == "audit" else ("audit", "cells")
-        return f"{found.name} sets no limit on {what}. Use it in {command(other)}."
-    return f"{found.name} sets no limit. `sqlaudit audit --criteria internal` with this preset reports its clauses."
+    if preset.name == SafeHarbor.preset:
+        return f"{preset.name} is a check of columns. Use it in {command('audit')}, or in a policy."
+    if preset.audit or preset.aggregates:
+        other, what = ("aggregates", "groups of rows") if command_name == "audit" else ("audit", "cells")
+        return f"{preset.name} sets no limit on {what}. Use it in {command(other)}."
+    return f"{preset.name} sets no limit. `sqlaudit audit --criteria internal` with this preset reports its clauses."

@@ -138,10 +138,10 @@ def parse_requirement(text: str, severity: str = "error", among: Among = REGISTR
     if match["sign"] not in ("=", model.operator):
         raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
     pairs = [part.partition(":") for part in match["value"].split(",")] if ":" in match["value"] else []
-    given: dict[str, Any] = {name.strip(): text.strip() for name, _, text in pairs} or {model.main: match["value"]}
+    parameters: dict[str, Any] = {name.strip(): text.strip() for name, _, text in pairs} or {model.main: match["value"]}
     if match["at"] is not None:
-        given[_at_parameter(model, text).name] = match["at"]
-    return _requirement(model, given, text.strip(), severity)
+        parameters[_at_parameter(model, text).name] = match["at"]
+    return _requirement(model, parameters, text.strip(), severity)
 
 
 def parse_requirements(text: str, severity: str = "error", among: Among = REGISTRY) -> tuple[Requirement, ...]:
@@ -174,11 +174,11 @@ def requirement_from(name: str, value: Any, severity: str = "error", among: Amon
     """A requirement from Python: `("k", 5)`, `("recursive_l", {"c": 3, "l": 2})`, `("disclosure@3", 0.8)`."""
     base, _, at = name.partition("@")
     model = find_model(base, among)
-    given = dict(value) if isinstance(value, Mapping) else {model.main: value}
+    parameters = dict(value) if isinstance(value, Mapping) else {model.main: value}
     if at:
-        given[_at_parameter(model, name).name] = at
-    shown = ",".join(f"{k}:{v}" for k, v in value.items()) if isinstance(value, Mapping) else value
-    return _requirement(model, given, f"{name}={shown}", severity)
+        parameters[_at_parameter(model, name).name] = at
+    value_text = ",".join(f"{k}:{v}" for k, v in value.items()) if isinstance(value, Mapping) else value
+    return _requirement(model, parameters, f"{name}={value_text}", severity)
 
 
 def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
@@ -187,35 +187,35 @@ def find_model(name: str, among: Among = REGISTRY) -> type[Model]:
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
-    wanted = name.strip().replace("-", "_")
+    key = name.strip().replace("-", "_")
     names = _names(among)
-    if instead := _FIELD_WORDS.get(wanted.lower()):
+    if instead := _FIELD_WORDS.get(key.lower()):
         raise UsageError(f"There is no requirement {name!r}. Use {instead}.")
-    if wanted not in names:
-        if any(wanted in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)):
-            raise UsageError(_elsewhere(name, wanted, among))
-        raise UsageError(f"There is no privacy model {name!r}.{closest(wanted, names)} 'sqlaudit models' lists them.")
-    return names[wanted]
+    if key not in names:
+        if any(key in _names(others) for others in (REGISTRY, CELL_RULES, OF_RELEASES, OF_SYNTHETIC)):
+            raise UsageError(_elsewhere(name, key, among))
+        raise UsageError(f"There is no privacy model {name!r}.{closest(key, names)} 'sqlaudit models' lists them.")
+    return names[key]
 
 
 def _names(among: Among) -> dict[str, type[Model]]:
     return {short: model for model in among.values() for short in (*model.short_forms, model.name)}
 
 
-def _elsewhere(name: str, wanted: str, among: Among) -> str:
-    if among is OF_PERSONS and wanted in _names(REGISTRY):
-        listed = ", ".join(_names(OF_PERSONS))
-        instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[wanted]).name in _OF_PERSONS else ""
+def _elsewhere(name: str, key: str, among: Among) -> str:
+    if among is OF_PERSONS and key in _names(REGISTRY):
+        allowed = ", ".join(_names(OF_PERSONS))
+        instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[key]).name in _OF_PERSONS else ""
         return (
             f"{name!r} is about classes of rows. Use {command('audit')}, which also judges all rows of a person "
-            f"together. Allowed here: {listed}.{instead}"
+            f"together. Allowed here: {allowed}.{instead}"
         )
-    if wanted in _names(OF_RELEASES):
+    if key in _names(OF_RELEASES):
         return f"{name!r} is about several releases of one table. Use {command('releases')}."
-    if wanted in _names(OF_SYNTHETIC):
+    if key in _names(OF_SYNTHETIC):
         return f"{name!r} is about a synthetic table and its original. Use {command('compare')}."
     if among is OF_RELEASES or among is OF_SYNTHETIC:
-        elsewhere = command("audit" if wanted in _names(REGISTRY) else "aggregates")
+        elsewhere = command("audit" if key in _names(REGISTRY) else "aggregates")
         return f"{name!r} is about one table. Use {elsewhere}. Allowed here: {', '.join(among)}."
     if among is CELL_RULES:
         return f"{name!r} is about rows of people, not cells. Use {command('audit')}."
@@ -229,16 +229,16 @@ def _at_parameter(model: type[Model], text: str) -> Parameter:
     return others[0]
 
 
-def _requirement(model: type[Model], given: Mapping[str, Any], text: str, severity: str) -> Requirement:
-    known = {p.name: p for p in model.parameters}
-    for name in given:
-        if name not in known:
-            listed = ", ".join(known) or "none"
-            raise UsageError(f"{text!r}: {model.name} has no parameter {name!r}; it has {listed}.")
+def _requirement(model: type[Model], parameters: Mapping[str, Any], text: str, severity: str) -> Requirement:
+    parameters_of_model = {p.name: p for p in model.parameters}
+    for name in parameters:
+        if name not in parameters_of_model:
+            names = ", ".join(parameters_of_model) or "none"
+            raise UsageError(f"{text!r}: {model.name} has no parameter {name!r}; it has {names}.")
     for p in model.parameters:
-        if p.default is None and p.name not in given:
+        if p.default is None and p.name not in parameters:
             raise UsageError(f"{text!r}: {model.name} also needs {p.name} ({p.help}).")
-    values = {name: parse_value(known[name], value, text) for name, value in given.items()}
+    values = {name: parse_value(parameters_of_model[name], value, text) for name, value in parameters.items()}
     return Requirement(model.name, values, text, severity)
 
 
@@ -260,15 +260,15 @@ def _exact(value: Any, text: str, name: str) -> Fraction:
     """A number read as a decimal or a fraction, never as a float."""
     if isinstance(value, Fraction):
         return value
-    said = f"{text!r}: {name} is a number, for instance 5 or 0.2."
+    sentence = f"{text!r}: {name} is a number, for instance 5 or 0.2."
     if isinstance(value, str) and "," in value:
-        said += " Several parameters are written with their names, for instance dominance=n:1,k:80."
+        sentence += " Several parameters are written with their names, for instance dominance=n:1,k:80."
     try:
         exact = exact_share(value)
     except UsageError:
-        raise UsageError(said) from None
+        raise UsageError(sentence) from None
     if abs(exact) > 10**18:
-        raise UsageError(said)
+        raise UsageError(sentence)
     if exact.denominator > 10**MAX_DECIMALS or abs(exact.numerator) > 10**18:
         raise UsageError(f"{text!r}: {name} may have at most {MAX_DECIMALS} decimal places.")
     return exact
@@ -286,7 +286,7 @@ def requirements(require: Require, among: Among = REGISTRY) -> tuple[Requirement
     if isinstance(require, str):
         return parse_requirements(require, among=among)
     if not isinstance(require, Iterable):
-        said = "a mapping such as {'k': 5}, a text or a list of texts"
-        raise UsageError(f"{spelled('require')} takes {said}, not a value of type {type(require).__name__}.")
-    given = ((item,) if isinstance(item, Requirement) else parse_requirements(item, among=among) for item in require)
-    return tuple(one for several in given for one in several)
+        kinds = "a mapping such as {'k': 5}, a text or a list of texts"
+        raise UsageError(f"{spelled('require')} takes {kinds}, not a value of type {type(require).__name__}.")
+    parsed = ((item,) if isinstance(item, Requirement) else parse_requirements(item, among=among) for item in require)
+    return tuple(requirement for several in parsed for requirement in several)

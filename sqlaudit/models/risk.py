@@ -203,7 +203,7 @@ class PopulationModel(QueryModel):
             )
         return [PopulationSize(*row[:-1]) for row in rows]
 
-    def listing(self, question: Question, told: tuple[str, str], **short: Any) -> KeyListing:
+    def listing(self, question: Question, figure_and_label: tuple[str, str], **short: Any) -> KeyListing:
         """The classes one by one: those that fail by `short` (a condition, or limits), and what is told of each
         (a column, and its label)."""
 
@@ -212,7 +212,7 @@ class PopulationModel(QueryModel):
             assert people is not None
             return f"({_statement(question, people, stage='classes', **short).sql})"
 
-        column, label = told
+        column, label = figure_and_label
         return KeyListing(relation, (column,), (label,))
 
 
@@ -236,14 +236,14 @@ class JournalistRisk(PopulationModel):
 
     def judge_query(self, question: Question) -> Judgement:
         """1 over the smallest population class that the table meets."""
-        met = [found for found in self.sizes(question) if found.met]
+        met = [size for size in self.sizes(question) if size.met]
         levels = {"risk": Fraction(1, met[0].size) if met else None}
         limit = self.values["risk"]
         if limit is None:
             return Judgement(levels)
-        short = [found for found in met if Fraction(1, found.size) > limit]
+        short = [size for size in met if Fraction(1, size.size) > limit]
         listing = self.listing(question, PEOPLE, short=expression("people_riskier", limit=Fraction(limit)))
-        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
+        return Judgement(levels, sum(size.met for size in short), sum(size.rows for size in short), listing=listing)
 
 
 class MarketerRisk(PopulationModel):
@@ -262,9 +262,9 @@ class MarketerRisk(PopulationModel):
 
     def judge_query(self, question: Question) -> Judgement:
         """A figure of the whole table; no single class is to blame."""
-        met = [found for found in self.sizes(question) if found.met]
-        members = sum(found.members for found in met)
-        linked = sum((Fraction(found.members, found.size) for found in met), Fraction(0))
+        met = [size for size in self.sizes(question) if size.met]
+        members = sum(size.members for size in met)
+        linked = sum((Fraction(size.members, size.size) for size in met), Fraction(0))
         return Judgement({"risk": linked / members if members else None})
 
 
@@ -284,14 +284,14 @@ class KMap(PopulationModel):
 
     def judge_query(self, question: Question) -> Judgement:
         """The smallest population class that the table meets."""
-        met = [found for found in self.sizes(question) if found.met]
+        met = [size for size in self.sizes(question) if size.met]
         levels = {"k": met[0].size if met else None}
         limit = self.values["k"]
         if limit is None:
             return Judgement(levels)
-        short = [found for found in met if found.size < limit]
+        short = [size for size in met if size.size < limit]
         listing = self.listing(question, PEOPLE, short=expression("people_below", k=limit))
-        return Judgement(levels, sum(found.met for found in short), sum(found.rows for found in short), listing=listing)
+        return Judgement(levels, sum(size.met for size in short), sum(size.rows for size in short), listing=listing)
 
 
 class DeltaPresence(PopulationModel):
@@ -325,16 +325,16 @@ class DeltaPresence(PopulationModel):
     def judge_query(self, question: Question) -> Judgement:
         """The smallest and the largest share, exactly."""
         low, high = self.values["min"], self.values["max"]
-        found = self.sizes(question, None if high is None else (Fraction(low), Fraction(high)))
+        sizes = self.sizes(question, None if high is None else (Fraction(low), Fraction(high)))
         levels: dict[str, Any] = {
-            "max": max((Fraction(one.most, one.size) for one in found), default=None),
-            "min": min((Fraction(one.fewest, one.size) for one in found), default=None),
+            "max": max((Fraction(size.most, size.size) for size in sizes), default=None),
+            "min": min((Fraction(size.fewest, size.size) for size in sizes), default=None),
         }
         if high is None:
             return Judgement(levels)
         listing = self.listing(question, PRESENCE, limits=(Fraction(low), Fraction(high)))
         return Judgement(
-            levels, sum(one.failing for one in found), sum(one.failing_rows for one in found), listing=listing
+            levels, sum(size.failing for size in sizes), sum(size.failing_rows for size in sizes), listing=listing
         )
 
 

@@ -71,13 +71,13 @@ class SyntheticModel(Model):
         """Yield its figure for all quasi-identifiers, and for each set of known ones that was tried."""
         raise NotImplementedError(self.name)
 
-    def judge_synthetic(self, found: Disclosed) -> Judgement:
+    def judge_synthetic(self, disclosed: Disclosed) -> Judgement:
         """The level, and why it does not pass where there is doubt: a failure stands whatever the doubt."""
-        meets = found.level is not None and self.required is not None and found.level <= self.required
-        doubt = found.doubt if meets or found.level is None else ""
-        keys = f"Highest for {', '.join(found.keys)}" if found.keys else ""
-        details = dict(found.details) | ({"keys": list(found.keys)} if found.keys else {})
-        return Judgement({self.main: found.level}, note=doubt or keys, details=details, undecided=bool(doubt))
+        meets = disclosed.level is not None and self.required is not None and disclosed.level <= self.required
+        doubt = disclosed.doubt if meets or disclosed.level is None else ""
+        keys = f"Highest for {', '.join(disclosed.keys)}" if disclosed.keys else ""
+        details = dict(disclosed.details) | ({"keys": list(disclosed.keys)} if disclosed.keys else {})
+        return Judgement({self.main: disclosed.level}, note=doubt or keys, details=details, undecided=bool(doubt))
 
 
 class ReplicatedUniques(SyntheticModel):
@@ -131,23 +131,23 @@ class ExcessDisclosure(SyntheticModel):
         """Yield the excess of DiSCO."""
         return facts.excess_disclosure()
 
-    def judge_synthetic(self, found: Disclosed) -> Judgement:
+    def judge_synthetic(self, disclosed: Disclosed) -> Judgement:
         """Judge by the ends of the interval; a doubt of the holdout counts where the excess may exceed the limit.
 
         The excess is at most the share of the original's rows, with any holdout.
         """
-        limit, low = self.required, found.low
-        if limit is not None and found.most is not None and found.most > limit:
-            found = replace(found, doubt=found.doubt or found.doubt_of_holdout)
-        judged = super().judge_synthetic(found)
-        level, excess = found.level, found.excess
+        limit, low = self.required, disclosed.low
+        if limit is not None and disclosed.most is not None and disclosed.most > limit:
+            disclosed = replace(disclosed, doubt=disclosed.doubt or disclosed.doubt_of_holdout)
+        judgement = super().judge_synthetic(disclosed)
+        level, excess = disclosed.level, disclosed.excess
         if level is None or excess is None or limit is None or level <= limit or (low is not None and low > limit):
-            return judged
-        note = found.doubt or (
+            return judgement
+        note = disclosed.doubt or (
             f"the excess is {percent(excess)}, but with these numbers of rows it may be {percent(level)}: a larger "
             "holdout is needed"
         )
-        return Judgement(judged.levels, note=note, details=judged.details, undecided=True)
+        return Judgement(judgement.levels, note=note, details=judgement.details, undecided=True)
 
 
 class ExactCopies(SyntheticModel):

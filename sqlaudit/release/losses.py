@@ -48,10 +48,10 @@ def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fractio
     column, rows, height, values = covered.column, coded.rows, covered.column.height, covered.column.words.values
     names = ("level", "rows", "kept", "whole", "entropy", "weighted", "bits", "further", "shared", "width")
     step = f"losses of {column.label}"
-    found = bench.ask("losses/release_column_losses", step, cells=covered.cells)
-    parts: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in found]
-    whole = {"values": column.words.relation, "numeric": column.numeric}
-    value_bits, width = bench.ask("losses/release_column_whole", step, **whole)[0]
+    rows_by_level = bench.ask("losses/release_column_losses", step, cells=covered.cells)
+    parts: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows_by_level]
+    relations = {"values": column.words.relation, "numeric": column.numeric}
+    value_bits, width = bench.ask("losses/release_column_whole", step, **relations)[0]
     value_bits, bits = float(value_bits), math.log2(rows) if rows else 0.0
     entropy = max(0.0, bits - value_bits / rows) if rows else 0.0
     if coded.missing:  # cells that may be anything
@@ -60,14 +60,14 @@ def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fractio
         parts.append({"level": height, **{name: (each or 0) * coded.missing for name, each in top.items()}})
 
     def total(part: str) -> float:
-        return math.fsum(float(one[part] or 0) for one in parts)
+        return math.fsum(float(level_part[part] or 0) for level_part in parts)
 
     def number(part: str) -> int:
-        return sum(int(one[part]) for one in parts)
+        return sum(int(level_part[part]) for level_part in parts)
 
     levels: Counter[int] = Counter()
-    for one in parts:
-        levels[int(one["level"])] += int(one["rows"])
+    for level_part in parts:
+        levels[int(level_part["level"])] += int(level_part["rows"])
     tree = sum((Fraction(level * count, height) for level, count in levels.items()), Fraction(0))
     by_weight = risen(height, beta)
     spread: Number = Fraction(number("shared"), max(1, values))
@@ -98,8 +98,8 @@ def column_losses(costs: Sequence[CellCosts], measures: Iterable[Measure]) -> It
         if measure.by != "cells":
             continue
         yield _loss(measure, None, costs)
-        for one in costs:
-            yield _loss(measure, one.name, [one])
+        for column_costs in costs:
+            yield _loss(measure, column_costs.name, [column_costs])
 
 
 def in_order(
@@ -107,16 +107,18 @@ def in_order(
 ) -> list[Loss]:
     """The losses in the order of the measures: attribute by attribute, of all columns, then of each."""
     names = [measure.name for measure in measures]
-    places = {label: place for place, label in enumerate(attributes)}
-    order = {label: place for place, label in enumerate([None, *columns])}
+    places = {label: index for index, label in enumerate(attributes)}
+    order = {label: index for index, label in enumerate([None, *columns])}
     return sorted(
-        losses, key=lambda one: (names.index(one.measure), places.get(one.sensitive or "", 0), order[one.column])
+        losses, key=lambda loss: (names.index(loss.measure), places.get(loss.sensitive or "", 0), order[loss.column])
     )
 
 
 def _loss(measure: Measure, column: str | None, costs: Sequence[CellCosts]) -> Loss:
-    value, most = (_sum(numbers) for numbers in zip(*(one.sums[measure.cell] for one in costs), strict=True))
-    cells = sum(one.rows for one in costs)
+    value, most = (
+        _sum(numbers) for numbers in zip(*(column_costs.sums[measure.cell] for column_costs in costs), strict=True)
+    )
+    cells = sum(column_costs.rows for column_costs in costs)
     share = ratio(value, most)
     if measure.cell == "changed":
         return Loss(measure.name, column, ratio(value, cells), None, share)
@@ -132,13 +134,13 @@ def _sum(values: Sequence[Number]) -> Number:
     return sum((Fraction(value) for value in values), Fraction(0))
 
 
-def ratio(value: Number, whole: Number) -> Number | None:
+def ratio(value: Number, divisor: Number) -> Number | None:
     """A quotient, exact where both are; None when there is nothing to divide by."""
-    if not whole:
+    if not divisor:
         return None
-    if isinstance(value, float) or isinstance(whole, float):
-        return float(value) / float(whole)
-    return Fraction(value) / Fraction(whole)
+    if isinstance(value, float) or isinstance(divisor, float):
+        return float(value) / float(divisor)
+    return Fraction(value) / Fraction(divisor)
 
 
 # Losses of classes: for all quasi-identifiers together and for each of them as the only one.
@@ -179,10 +181,12 @@ class LossView:
 def views_of(bench: Bench, covered: Sequence[Covered], regions: Relation | None) -> Iterator[LossView]:
     """All columns together, then each column."""
     yield LossView(None, "q", "c", tuple(covered), regions)
-    for one in covered:
-        place = one.column.place
-        cells = bench.make(f"regions_{place}", "losses/release_cell_regions", "regions of cells", cells=one.cells)
-        yield LossView(one.column.label, f"v{place}", f"g{place}", (one,), cells)
+    for covered_column in covered:
+        position = covered_column.column.place
+        cells = bench.make(
+            f"regions_{position}", "losses/release_cell_regions", "regions of cells", cells=covered_column.cells
+        )
+        yield LossView(covered_column.column.label, f"v{position}", f"g{position}", (covered_column,), cells)
 
 
 @dataclass(frozen=True)
@@ -206,11 +210,11 @@ def view_losses(
     """The losses of a view for one sensitive attribute, those of cells apart; `queries` and `seed` of the noise."""
     coded, ways = scene.coded, {measure.by for measure in measures}
     tuples, classes = _blocks(scene, view, attribute, distance)
-    blocks, found, joint = {"tuples": tuples, "classes": classes}, dict[str, Any](), dict[str, Any]()
+    blocks, class_figures, joint = {"tuples": tuples, "classes": classes}, dict[str, Any](), dict[str, Any]()
     if "classes" in ways:
-        known = view.regions is not None
+        with_region = view.regions is not None
         step = "losses of classes"
-        found = scene.bench.tell("losses/release_class_losses", step, with_region=known, **blocks)
+        class_figures = scene.bench.tell("losses/release_class_losses", step, with_region=with_region, **blocks)
     if "pairs" in ways and scene.pairs is not None and view.regions is not None and coded.rows:
         joint = _joint_figures(scene.bench, view, {"source": scene.pairs, "rows": coded.rows}, blocks)
     for measure in measures:
@@ -224,7 +228,7 @@ def view_losses(
             why = NO_REGIONS if view.regions is None else no_pairs()
         else:
             weight = distance.weight if distance else Fraction(1)
-            figures = _FIGURES[measure.name](coded, {**found, **joint}, weight)
+            figures = _FIGURES[measure.name](coded, {**class_figures, **joint}, weight)
         if figures is None:
             yield Loss(measure.name, view.name, None, sensitive=about, why=why)
         else:
@@ -253,9 +257,9 @@ def _blocks(
     ]
     measured = None
     if distance is not None:
-        given = {"all_blocks": raw, "members": distance.members, "total": coded.rows}
-        measured = bench.make("distances", "losses/release_distances", "distances of blocks", **given)
-    made = [
+        relations = {"all_blocks": raw, "members": distance.members, "total": coded.rows}
+        measured = bench.make("distances", "losses/release_distances", "distances of blocks", **relations)
+    measured_blocks = [
         bench.make(
             f"{name}_{end}_{lane or 0}",
             "losses/release_measured",
@@ -267,48 +271,51 @@ def _blocks(
         for name, blocks in zip(("tuples", "classes"), raw, strict=True)
     ]
     bench.forget("raw_tuples", "raw_classes", "distances")
-    return made
+    return measured_blocks
 
 
 def _joint_figures(
-    bench: Bench, view: LossView, given: Mapping[str, Any], blocks: Mapping[str, Relation]
+    bench: Bench, view: LossView, pairs: Mapping[str, Any], blocks: Mapping[str, Relation]
 ) -> dict[str, Any]:
     keys, step = {"value_key": view.value_key, "cell_key": view.cell_key}, "losses of pairs"
-    columns = [{"words": one.column.words.relation, "cells": one.cells} for one in view.covered]
-    places = [one.column.place for one in view.covered]
-    found = bench.tell("losses/release_joint_losses", step, **given, **keys, **blocks)
-    return found | bench.tell("losses/release_independent", step, **given, columns=columns, places=places)
+    columns = [
+        {"words": covered_column.column.words.relation, "cells": covered_column.cells}
+        for covered_column in view.covered
+    ]
+    places = [covered_column.column.place for covered_column in view.covered]
+    joint = bench.tell("losses/release_joint_losses", step, **pairs, **keys, **blocks)
+    return joint | bench.tell("losses/release_independent", step, **pairs, columns=columns, places=places)
 
 
 Figures = tuple[Any, Number | None] | None
 
 
-def _variance(coded: CodedPair, found: Mapping[str, Any], weight: Fraction) -> Figures:
-    before, after = (int(found[when]) * weight / coded.rows for when in ("before", "after"))
+def _variance(coded: CodedPair, figures: Mapping[str, Any], weight: Fraction) -> Figures:
+    before, after = (int(figures[when]) * weight / coded.rows for when in ("before", "after"))
     return before - after, before
 
 
-def _entropy_inflation(coded: CodedPair, found: Mapping[str, Any], _: Fraction) -> Figures:
-    if found["region_bits"] is None:
+def _entropy_inflation(coded: CodedPair, figures: Mapping[str, Any], _: Fraction) -> Figures:
+    if figures["region_bits"] is None:
         return None
     bits = math.log2(coded.rows) if coded.rows else 0.0
-    before = float(found["tuple_bits"])
-    value = max(0.0, float(found["region_bits"]) + coded.missing * bits - before)
+    before = float(figures["tuple_bits"])
+    value = max(0.0, float(figures["region_bits"]) + coded.missing * bits - before)
     return value, max(0.0, coded.rows * bits - before)
 
 
 _FIGURES: Mapping[str, Callable[[CodedPair, Mapping[str, Any], Fraction], Figures]] = {
-    "discernibility": lambda coded, found, _: (int(found["squares"]) + coded.missing * coded.rows, coded.rows**2),
-    "class-size": lambda coded, found, _: (ratio(coded.matched, int(found["classes"])), None),
+    "discernibility": lambda coded, figures, _: (int(figures["squares"]) + coded.missing * coded.rows, coded.rows**2),
+    "class-size": lambda coded, figures, _: (ratio(coded.matched, int(figures["classes"])), None),
     "variance-loss": _variance,
     "entropy-volume-inflation": _entropy_inflation,
-    "volume-inflation": lambda _, found, __: (float(found["inflation"]), float(found["inflation_most"])),
-    "independent-volume-inflation": lambda _, found, __: (
-        float(found["independent"]),
-        float(found["independent_most"]),
+    "volume-inflation": lambda _, figures, __: (float(figures["inflation"]), float(figures["inflation_most"])),
+    "independent-volume-inflation": lambda _, figures, __: (
+        float(figures["independent"]),
+        float(figures["independent_most"]),
     ),
-    "hybrid": lambda _, found, weight: (float(found["hybrid"]) * float(weight), None),
-    "hybrid-log": lambda _, found, weight: (float(found["hybrid_log"]) * float(weight), None),
+    "hybrid": lambda _, figures, weight: (float(figures["hybrid"]) * float(weight), None),
+    "hybrid-log": lambda _, figures, weight: (float(figures["hybrid_log"]) * float(weight), None),
 }
 """Each measure's value, and that of complete suppression where there is one; None where regions are not known."""
 
@@ -342,20 +349,20 @@ def _noise_loss(
         source=scene.pairs,
         cell_key=view.cell_key,
         lane=f"s{attribute.place}",
-        places=[one.column.place for one in view.covered],
+        places=[covered_column.column.place for covered_column in view.covered],
     )
-    given = {"source": source, "members": distance.members, "rows": scene.coded.rows}
-    found: list[float] = []
-    asked = [query.parts() for query in random_ranges(queries, seed, domains_of(view.covered))]
-    for start in range(0, len(asked), AT_ONCE):
-        some = asked[start : start + AT_ONCE]
-        rows = bench.ask("losses/release_noise", "noise of range queries", queries=some, **given)
+    relations = {"source": source, "members": distance.members, "rows": scene.coded.rows}
+    noises: list[float] = []
+    queries_as_parts = [query.parts() for query in random_ranges(queries, seed, domains_of(view.covered))]
+    for start in range(0, len(queries_as_parts), AT_ONCE):
+        batch = queries_as_parts[start : start + AT_ONCE]
+        rows = bench.ask("losses/release_noise", "noise of range queries", queries=batch, **relations)
         by_query = {int(query): float(noise) * weight for query, noise in rows}
-        found += [by_query.get(position, 0.0) for position in range(len(some))]
+        noises += [by_query.get(position, 0.0) for position in range(len(batch))]
     bench.forget("noise_rows")
-    mean = math.fsum(found) / len(found)
-    variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
-    error = math.sqrt(variance / len(found))
+    mean = math.fsum(noises) / len(noises)
+    variance = math.fsum((noise - mean) ** 2 for noise in noises) / (len(noises) - 1)
+    error = math.sqrt(variance / len(noises))
     return Loss(NOISE, view.name, mean, sensitive=attribute.label, standard_error=error)
 
 
@@ -364,25 +371,30 @@ def _noise_loss(
 
 def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[Measure]) -> list[Loss]:
     """What was lost, by each of the measures."""
-    found: list[Loss] = []
+    losses: list[Loss] = []
     if any(measure.by == "cells" for measure in measures):
         both = zip(tables.covered, tables.changed_values, strict=True)
-        costs = [column_costs(tables.bench, tables.coded, one, request.beta, other) for one, other in both]
-        found += column_losses(costs, measures)
-    if wanted := [measure for measure in measures if measure.by != "cells"]:
-        found += _losses_of_classes(tables, request, wanted)
+        costs = [
+            column_costs(tables.bench, tables.coded, covered_column, request.beta, other)
+            for covered_column, other in both
+        ]
+        losses += column_losses(costs, measures)
+    if class_measures := [measure for measure in measures if measure.by != "cells"]:
+        losses += _losses_of_classes(tables, request, class_measures)
     attributes = [attribute.label for attribute in tables.coded.sensitive]
-    return in_order(found, measures, attributes, [one.column.label for one in tables.covered])
+    return in_order(losses, measures, attributes, [covered_column.column.label for covered_column in tables.covered])
 
 
-def _losses_of_classes(tables: OpenedTables, request: CompareRequest, wanted: Sequence[Measure]) -> Iterator[Loss]:
+def _losses_of_classes(
+    tables: OpenedTables, request: CompareRequest, class_measures: Sequence[Measure]
+) -> Iterator[Loss]:
     bench, sensitive = tables.bench, tables.coded.sensitive
     scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
     refuse_ambiguous_inputs(inputs, [attribute.label for attribute in sensitive])
     attributes: list[tuple[PairedAttribute | None, Distance | None]] = []
-    if any(measure.sensitive for measure in wanted):
-        attributes += [(one, distance_of(bench, one, request.distance, inputs)) for one in sensitive]
+    if any(measure.sensitive for measure in class_measures):
+        attributes += [(attribute, distance_of(bench, attribute, request.distance, inputs)) for attribute in sensitive]
     for view in views_of(bench, tables.covered, None if tables.regions is None else tables.regions.table):
-        for place, (attribute, distance) in enumerate(attributes or [(None, None)]):
-            asked = [measure for measure in wanted if not place or measure.sensitive]
-            yield from view_losses(scene, view, attribute, distance, asked, request.noise_queries, request.seed)
+        for index, (attribute, distance) in enumerate(attributes or [(None, None)]):
+            measures = [measure for measure in class_measures if not index or measure.sensitive]
+            yield from view_losses(scene, view, attribute, distance, measures, request.noise_queries, request.seed)
