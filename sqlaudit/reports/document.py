@@ -221,11 +221,11 @@ class Line(NamedTuple):
     failing: Cell = None
 
 
-def lines(found: Iterable[Line]) -> Table:
-    """The requirements of a report, one a line with its figure and its limit, for its lead.
+def lines(requirements: Iterable[Line]) -> Table:
+    """Return the requirements of a report for its lead, one a line with its figure and its limit.
 
-    Together with `figures=` of `compose` this is the first screen of a report: the verdict, at most three large
-    figures, one line a requirement. The details follow as sections.
+    Together with the key figures this is the first screen of a report: the verdict, at most three large figures, one
+    line a requirement. The details follow as sections.
 
     Example:
         >>> screen = compose(
@@ -233,10 +233,10 @@ def lines(found: Iterable[Line]) -> Table:
         ...     ["a.csv: 9 rows", lines([Line(bad("FAILS"), "k-anonymity", 1, "at least 5", "9 rows (100%)")])],
         ...     figures=[KeyFigure("1 row", "Smallest group", "bad"), KeyFigure("0 of 1", "Requirements met", "bad")],
         ... )
-        >>> [one.name for one in screen.figures]
+        >>> [figure.name for figure in screen.figures]
         ['Smallest group', 'Requirements met']
     """
-    return table(("verdict", "requirement", "#result", "required", "?what fails"), found)
+    return table(("verdict", "requirement", "#result", "required", "?what fails"), requirements)
 
 
 @dataclass(frozen=True)
