@@ -38,8 +38,9 @@ class Deduced:
     """What an attacker can deduce of the hidden cells.
 
     Args:
-        cells: the numbers of the hidden cells. low, high: limits that hold for every table that fits, -FREE or FREE
-            where there is none. least, most: values in tables that were found to fit; the limits where exact.
+        cells: the numbers of the hidden cells.
+        low, high: limits that hold for every table that fits, -FREE or FREE where there is none.
+        least, most: values in tables that were found to fit; the limits where exact.
         scale: limits are in units of the values divided by this.
         unfinished: why the search ended early: `time`, `solver` or empty.
     """
@@ -64,7 +65,8 @@ class Protection:
 
     Args:
         sliding: upper minus lower limit, of each cell of the table; 0 where a cell needs none.
-        values: the true values, where they are known. below, above: how far the interval reaches below and above these.
+        values: the true values, where they are known.
+        below, above: how far the interval reaches below and above these.
     """
 
     sliding: Integers
@@ -77,7 +79,8 @@ def deduce(table: PublishedTable, *, seconds: float | None = None, asked: int | 
     """The interval of each hidden cell.
 
     Args:
-        table: what is published. seconds: how long programs may run in all, None = as long as they need.
+        table: what is published.
+        seconds: how long programs may run in all, None = as long as they need.
         asked: only so many of the table's first cells are searched by programs, None = all.
 
     Raises:
@@ -130,7 +133,8 @@ class CellVerdicts:
     """Which hidden cells are too well known.
 
     Args:
-        unsafe: even the widest interval that is possible is too narrow. undecided: it is not proven that they are safe.
+        unsafe: even the widest interval that is possible is too narrow.
+        undecided: it is not proven that they are safe.
     """
 
     unsafe: Booleans
@@ -217,8 +221,11 @@ def ask_contributors(
     """What those who are alone in a hidden cell deduce of the others in its block.
 
     Args:
-        table: what is published. outsider: what everybody deduces. alone: cells of the table with one contributor.
-        values: the true values of these. seconds: how long it may take.
+        table: what is published.
+        outsider: what everybody deduces.
+        alone: cells of the table with one contributor.
+        values: the true values of these.
+        seconds: how long it may take.
 
     Raises:
         Contradiction: the value of a contributor fits no table.
@@ -283,8 +290,11 @@ class Proof:
     of `limits`: hidden cells of which only a limit is known, such as zero.
 
     Args:
-        cell: the hidden cell. times: how often the sum counts it. published, limits: (cell, weight), in order of cells.
-        equations: the numbers of the equations that are added up. exact: it is the value, with nothing left open.
+        cell: the hidden cell.
+        times: how often the sum counts it.
+        published, limits: (cell, weight), in order of cells.
+        equations: the numbers of the equations that are added up.
+        exact: it is the value, with nothing left open.
     """
 
     cell: int

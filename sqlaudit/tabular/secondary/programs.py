@@ -34,7 +34,9 @@ class Block:
     """Cells and equations that hang together: the signed sum of the columns of a row is its right side.
 
     Args:
-        rows, columns, signs: of each entry. right: of each row. lower, upper: of each column, FREE where none.
+        rows, columns, signs: of each entry.
+        right: of each row.
+        lower, upper: of each column, FREE where none.
         whole: only whole numbers fit.
     """
 
@@ -61,7 +63,9 @@ class Block:
         """What `times` · cell is at least within limits, as the sum of equations with these multipliers proves.
 
         Args:
-            multipliers: of the rows, any whole numbers. cell: a column. times: how often it is counted, or 0.
+            multipliers: of the rows, any whole numbers.
+            cell: a column.
+            times: how often it is counted, or 0.
             lower, upper: limits of the columns.
 
         Returns:
@@ -324,7 +328,9 @@ def linear_solver(
     """HiGHS with equations, and no costs.
 
     Args:
-        rows, columns, signs: of each entry. right: of each row. limits: the lower and upper one of each column.
+        rows, columns, signs: of each entry.
+        right: of each row.
+        limits: the lower and upper one of each column.
     """
     import highspy
 

@@ -80,7 +80,9 @@ class Moves:
         """A move of a cell by an amount, where each other cell costs so much for each unit; None where there is none.
 
         Args:
-            cell: what moves. amount: by how much. costs: of every cell, infinite for one that must not move.
+            cell: what moves.
+            amount: by how much.
+            costs: of every cell, infinite for one that must not move.
         """
         size = self.equations.cells
         limits = np.where(np.isinf(np.concatenate([costs, costs])), 0.0, self._limits)
@@ -190,7 +192,9 @@ class Cubes:
         """The cheapest cube that moves a cell by an amount; None where there is none, or the cell is a total itself.
 
         Args:
-            cell: what moves. amount: by how much. costs: of every cell, infinite for one that must not move.
+            cell: what moves.
+            amount: by how much.
+            costs: of every cell, infinite for one that must not move.
         """
         if not self.usable or self._total[cell] or (self.up if amount > 0 else self.down)[cell] < abs(amount):
             return None
@@ -248,9 +252,13 @@ class Hiding:
     """What has to be protected, and what hiding costs.
 
     Args:
-        equations: between cells. values: the true values. sensitive: cells that are hidden first.
-        protection: how far these must be open. costs: of hiding each cell, whole numbers, 0 = hidden anyway.
-        lower, upper: what everybody knows of cells beforehand. whole: values are whole units.
+        equations: between cells.
+        values: the true values.
+        sensitive: cells that are hidden first.
+        protection: how far these must be open.
+        costs: of hiding each cell, whole numbers, 0 = hidden anyway.
+        lower, upper: what everybody knows of cells beforehand.
+        whole: values are whole units.
         alone: cells with one contributor, who knows the value: others must be open to them, too.
         keys: the codes of every cell, by which large tables are searched for cubes; None = by programs alone.
     """
@@ -305,10 +313,12 @@ class Protected:
     """Cells to hide.
 
     Args:
-        hidden: all of them, the sensitive ones, too. cost: of the others. bound: no answer costs less, as far as is
-            proven. open: sensitive cells that nothing protects, however much is hidden.
-        deduced, verdicts: what an attacker deduces of the answer, audited again. stopped: `time` or `interrupted` when
-            the search ended early, else empty.
+        hidden: all of them, the sensitive ones, too.
+        cost: of the others.
+        bound: no answer costs less, as far as is proven.
+        open: sensitive cells that nothing protects, however much is hidden.
+        deduced, verdicts: what an attacker deduces of the answer, audited again.
+        stopped: `time` or `interrupted` when the search ended early, else empty.
     """
 
     hidden: Booleans
@@ -372,7 +382,8 @@ def hide(hiding: Hiding, *, exact: bool = True, seconds: float | None = None) ->
     """Hide further cells, so that the sensitive ones are protected, at a low cost or the least.
 
     Args:
-        hiding: what is asked. exact: look for the least cost, else end with the first good answer.
+        hiding: what is asked.
+        exact: look for the least cost, else end with the first good answer.
         seconds: how long it may take, None = as long as it needs.
 
     Raises:

@@ -29,7 +29,8 @@ class Dimension:
     """One dimension of a table.
 
     Args:
-        size: its codes are 0 … size-1. rollups: for each way to add its codes up, the parent of every code, -1 = none.
+        size: its codes are 0 … size-1.
+        rollups: for each way to add its codes up, the parent of every code, -1 = none.
     """
 
     size: int
@@ -41,8 +42,10 @@ class Equations:
     """Cells that are sums of other cells.
 
     Args:
-        cells: how many cells there are, numbered from 0. totals: the cell that each equation's parts add up to.
-        starts: where the parts of each equation begin in `parts`, and where the last one's end. parts: cells.
+        cells: how many cells there are, numbered from 0.
+        totals: the cell that each equation's parts add up to.
+        starts: where the parts of each equation begin in `parts`, and where the last one's end.
+        parts: cells.
     """
 
     cells: int
@@ -83,7 +86,8 @@ def equations_of(codes: Integers, dimensions: Sequence[Dimension]) -> Equations:
     """The equations between the cells of a table, or of several linked tables in one array of cells.
 
     Args:
-        codes: (cells × dimensions) the keys. dimensions: how the codes of each dimension add up.
+        codes: (cells × dimensions) the keys.
+        dimensions: how the codes of each dimension add up.
 
     Raises:
         UsageError: two cells have the same key.
@@ -120,7 +124,9 @@ def wrong_sums(equations: Equations, values: Integers, known: Booleans) -> Integ
     """The equations whose cells are all known, and that do not add up.
 
     Args:
-        equations: of the table. values: of the cells. known: which values are published.
+        equations: of the table.
+        values: of the cells.
+        known: which values are published.
     """
     judged = ~equations.touching(~known)
     return np.flatnonzero(judged & (equations.residuals(np.where(known, values, 0)) != 0))
@@ -194,9 +200,11 @@ class PublishedTable:
     """A table as an attacker sees it.
 
     Args:
-        equations: which cells are sums of which. values: of the cells, whole multiples of one unit; anything where
-            hidden. hidden: the cells that are not published. lower, upper: what everybody knows of hidden cells
-            beforehand; -FREE and FREE where nothing. whole: hidden values are whole units (counts), not fractions.
+        equations: which cells are sums of which.
+        values: of the cells, whole multiples of one unit; anything where hidden.
+        hidden: the cells that are not published.
+        lower, upper: what everybody knows of hidden cells beforehand; -FREE and FREE where nothing.
+        whole: hidden values are whole units (counts), not fractions.
     """
 
     equations: Equations
@@ -226,8 +234,10 @@ class System:
     """Equations between hidden cells: the signed sum of the columns of a row is its right side.
 
     Args:
-        cells: the number of each column's cell. equations: the number of each row's equation.
-        starts, columns, signs: the entries, row by row. right: of each row.
+        cells: the number of each column's cell.
+        equations: the number of each row's equation.
+        starts, columns, signs: the entries, row by row.
+        right: of each row.
     """
 
     cells: Integers
@@ -281,9 +291,12 @@ class Determined:
     """What single equations tell, one after the other.
 
     Args:
-        order: the columns that are determined, in the order in which they are. rows: the row that determines each.
-        values: of all columns; anything where not determined. known: the determined columns.
-        right: of each row, less the determined columns. left: how many columns of each row are not determined.
+        order: the columns that are determined, in the order in which they are.
+        rows: the row that determines each.
+        values: of all columns; anything where not determined.
+        known: the determined columns.
+        right: of each row, less the determined columns.
+        left: how many columns of each row are not determined.
     """
 
     order: Integers
@@ -333,7 +346,8 @@ class CellBlocks:
 
     Args:
         of_column, of_row: the number of the block, -1 for determined columns, and rows without unknown ones.
-        number: how many there are. tree: the blocks without a cycle.
+        number: how many there are.
+        tree: the blocks without a cycle.
     """
 
     of_column: Integers
@@ -371,7 +385,8 @@ def limits_of(system: System, lower: Integers, upper: Integers) -> tuple[Integer
     """Limits of each column that hold for every table that fits, exact in blocks without a cycle.
 
     Args:
-        system: what hidden cells fulfil. lower, upper: what is known of each column beforehand.
+        system: what hidden cells fulfil.
+        lower, upper: what is known of each column beforehand.
 
     Raises:
         Contradiction: no value fits.
@@ -432,7 +447,8 @@ class Lookup:
     """The entries that belong to each of some numbers.
 
     Args:
-        starts: where those of each number begin in `places`. places: of entries.
+        starts: where those of each number begin in `places`.
+        places: of entries.
     """
 
     starts: Integers
@@ -461,7 +477,8 @@ class RoundedTo:
     """A base that all published values are multiples of.
 
     Args:
-        base: in units of the values. cells: how many different values other than zero say so.
+        base: in units of the values.
+        cells: how many different values other than zero say so.
     """
 
     base: int
@@ -493,7 +510,9 @@ def unrounded(equations: Equations, values: Integers, base: int) -> PublishedTab
     """The table before it was rounded, as an attacker sees it: nothing is known but that each cell is near its value.
 
     Args:
-        equations: of the table before it was rounded. values: the rounded cells, none below zero. base: of rounding.
+        equations: of the table before it was rounded.
+        values: the rounded cells, none below zero.
+        base: of rounding.
     """
     everything = np.ones(len(values), dtype=np.bool_)
     return PublishedTable(equations, values, everything, np.maximum(values - base + 1, 0), values + base - 1)
@@ -504,8 +523,11 @@ class RoundedTable:
     """A table whose cells are multiples of a base, and that still adds up.
 
     Args:
-        values: of the cells. moved: the sum of how far cells are from their true values. bound: none moves less.
-        farthest: how far the farthest cell is. stopped: `time` when the search ended early, else empty.
+        values: of the cells.
+        moved: the sum of how far cells are from their true values.
+        bound: none moves less.
+        farthest: how far the farthest cell is.
+        stopped: `time` when the search ended early, else empty.
     """
 
     values: Integers
@@ -523,7 +545,9 @@ def round_together(
     Each cell becomes one of both neighbours, and a multiple stays, where that is possible; else some go further.
 
     Args:
-        equations: of the table. values: of the cells, none below zero. base: of rounding.
+        equations: of the table.
+        values: of the cells, none below zero.
+        base: of rounding.
         seconds: how long it may take, None = as long as it needs.
 
     Returns:
