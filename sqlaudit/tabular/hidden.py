@@ -16,8 +16,15 @@ from sqlaudit.base.solver import times
 from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells, as_integers, cache_per_table, published_measures
 from sqlaudit.tabular.result import CellInterval, RoundedMeasure
-from sqlaudit.tabular.secondary.intervals import CellVerdicts, Deduced, Protection, Prover, deduce, judge
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, Integers, PublishedTable, rounding_base, unrounded
+from sqlaudit.tabular.secondary.intervals import CellVerdicts, DeducedLimits, Protection, Prover, deduce, judge
+from sqlaudit.tabular.secondary.system import (
+    FREE,
+    Contradiction,
+    Integers,
+    PublishedTable,
+    find_rounding_base,
+    undo_rounding,
+)
 from sqlaudit.tabular.totals import CompletedTable, complete_table, find_sum_errors
 
 _EXACT = "smaller numbers: give them in thousands or millions"
@@ -55,7 +62,7 @@ class HiddenCells:
     cells: int
     table: PublishedTable
     places: int
-    deduced: Deduced | None
+    deduced: DeducedLimits | None
     missing: str = ""
     loose: bool = False
     promised: Integers | None = None
@@ -211,12 +218,12 @@ def _deduce_measure(
     try:
         if units is not None and not noisy:
             try:
-                deduced = deduce(table, seconds=SECONDS, asked=cells)
+                deduced = deduce(table, seconds=SECONDS, searched=cells)
             except Contradiction:
                 if limits is None or limits.stated or not limits.least:
                     raise
                 table = replace(table, lower=lower)  # some hidden counts are 0, although others are published
-                deduced = deduce(table, seconds=SECONDS, asked=cells)
+                deduced = deduce(table, seconds=SECONDS, searched=cells)
     except Contradiction:
         limited = bool(((table.lower > 0) | (upper < FREE))[hidden].any())
         missing = _LIMITS.format(spelled("hidden", "*=1..4"), spelled("zeros", "hidden")) if limited else _SUMS
@@ -230,7 +237,7 @@ def find_rounded_measures(cells: TableCells) -> Iterator[RoundedMeasure]:
     """Yield measures whose published values are all multiples of a base, with the number of cells that totals give."""
     for name, measure in published_measures(cells):
         units = as_integers(measure)
-        base = None if units is None else rounding_base(units[measure.known])
+        base = None if units is None else find_rounding_base(units[measure.known])
         if units is None or base is None or bool((units < 0).any()):
             continue
         deducible = _count_deducible(complete_table(cells), units, measure.known, base.base, name == "count")
@@ -252,7 +259,7 @@ def _count_deducible(
     if completed is None or len(units) > _MOST_ROUNDED:
         return None
     is_known = completed.with_missing(is_known, False)
-    before = unrounded(completed.equations, completed.with_missing(units, 0), base)
+    before = undo_rounding(completed.equations, completed.with_missing(units, 0), base)
     lower, upper = np.where(is_known, before.lower, 0), np.where(is_known, before.upper, FREE)
     try:
         deduced = deduce(replace(before, lower=lower, upper=upper, whole=is_count), seconds=_ROUNDED_SECONDS)

@@ -17,8 +17,8 @@ from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import Bools, CellMeasure, Codes, TableCells, as_integers, published_measures
 from sqlaudit.tabular.request import AggregatesRequest, CellPrice
 from sqlaudit.tabular.result import LEFT_OUT, MISSING_TOTALS, CellProtection, TableProblem
-from sqlaudit.tabular.secondary.intervals import Protection, deduce, end_of, judge, seconds_left
-from sqlaudit.tabular.secondary.protecting import Hiding, Protected, hide
+from sqlaudit.tabular.secondary.intervals import Protection, deadline_after, deduce, judge, seconds_left
+from sqlaudit.tabular.secondary.protecting import HidingProblem, HidingSolution, hide
 from sqlaudit.tabular.secondary.system import FREE, Integers, PublishedTable, round_together
 from sqlaudit.tabular.structure import ALL
 from sqlaudit.tabular.totals import (
@@ -164,8 +164,8 @@ def protect_cells(
         UsageError: some cells have no number, or totals are wrong. MissingDriver: HiGHS is not installed.
     """
     completed = _complete_or_refuse(cells)
-    end = end_of(request.time_limit)
-    hidden, solutions = unsafe.copy(), list[Protected]()
+    end = deadline_after(request.time_limit)
+    hidden, solutions = unsafe.copy(), list[HidingSolution]()
     costs = completed.with_missing(_costs(cells, request.price), 0)
     for name, measure in released_measures(cells):
         left = seconds_left(end)
@@ -204,7 +204,7 @@ def round_cells(
         UsageError: as for `protect_cells`; there is no such table, or none was found in time. MissingDriver: no HiGHS.
     """
     completed = _complete_or_refuse(cells)
-    equations, end = completed.equations, end_of(request.time_limit)
+    equations, end = completed.equations, deadline_after(request.time_limit)
     values, moved, bound, stopped = {}, 0, 0, ""
     narrow = np.zeros(len(cells), dtype=np.bool_)
     for name, measure in released_measures(cells):
@@ -275,7 +275,7 @@ def _build_hiding(
     unsafe: Bools,
     rules: Sequence[CellRule],
     zeros: str | None,
-) -> Hiding:
+) -> HidingProblem:
     """Return the requirements for hiding cells of one measure.
 
     Sums that a rule on contributions finds unsafe have the protection levels of the Handbook on Statistical Disclosure
@@ -312,7 +312,7 @@ def _build_hiding(
         lower[values > 0], upper[values == 0] = 1, 0  # empty cells are published, or have no row
     all_values, _, _ = completed.add_up(values, measure.known)
     is_lone = _find_lone_contributors(cells, name)
-    return Hiding(
+    return HidingProblem(
         completed.equations,
         all_values,
         completed.with_missing(unsafe, False),

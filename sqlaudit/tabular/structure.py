@@ -35,7 +35,7 @@ from sqlaudit.tabular.cells import (
 from sqlaudit.tabular.labels import code_parents, never_totals
 from sqlaudit.tabular.listing import CellQuery, check_contributions
 from sqlaudit.tabular.request import AggregatesRequest
-from sqlaudit.tabular.secondary.system import FREE, Integers, rounding_base
+from sqlaudit.tabular.secondary.system import FREE, Integers, find_rounding_base
 from sqlaudit.tabular.totals import add_left_out_cells
 
 _MOST_GROUPS, _MOST_STEPS = 100, 5_000
@@ -150,7 +150,7 @@ class _SumCandidates:
         self.others = np.bincount(group, minlength=self.groups)[group] - 1
         sums = np.zeros(self.groups, dtype=units.dtype if int(np.abs(units).max(initial=0)) < _ADDABLE else object)
         np.add.at(sums, group, units)  # unknown numbers are 0
-        base = None if units.dtype == object else rounding_base(units[is_known].astype(np.int64))
+        base = None if units.dtype == object else find_rounding_base(units[is_known].astype(np.int64))
         rounding = 2 * (base.base - 1) if base is not None else 0
         noise = np.where(self.others > 1, np.abs(units) // _NOISE, 0)
         self.slack = np.maximum(np.where(self.others > 0, (self.others + 1) * rounding, 0), noise)

@@ -30,10 +30,10 @@ from sqlaudit.tabular.secondary.system import (
     Dimension,
     Equations,
     Integers,
-    equations_of,
-    repeated,
-    rounding_base,
-    wrong_sums,
+    build_equations,
+    find_repeated_keys,
+    find_rounding_base,
+    find_wrong_sums,
 )
 
 Facet = frozenset[tuple[int, int]]
@@ -198,7 +198,7 @@ def complete_table(cells: TableCells) -> CompletedTable | None:
         Dimension(dimension.size, (dimension.parents.astype(np.int64),) if dimension.is_total.any() else ())
         for dimension in cells.dimensions
     ]
-    if cells.release is not None or len(repeated(cells.keys.astype(np.int64), dimensions)):
+    if cells.release is not None or len(find_repeated_keys(cells.keys.astype(np.int64), dimensions)):
         return None
     facets = find_facets(cells)
     is_cyclic = bool(cells.hidden.any()) and has_cycle(facets)
@@ -207,7 +207,7 @@ def complete_table(cells: TableCells) -> CompletedTable | None:
     if missing is None:
         return None
     keys = np.concatenate([cells.keys, missing]).astype(np.int64)
-    return CompletedTable(len(cells), missing, equations_of(keys, dimensions), loose=inner is None)
+    return CompletedTable(len(cells), missing, build_equations(keys, dimensions), loose=inner is None)
 
 
 def find_missing_totals(cells: TableCells) -> Codes:
@@ -321,11 +321,11 @@ def _find_measure_errors(name: str, measure: CellMeasure, table: CompletedTable)
         return None
     equations = table.equations
     values, is_known, counts = table.add_up(units, measure.known)
-    wrong = wrong_sums(equations, values, is_known)
+    wrong = find_wrong_sums(equations, values, is_known)
     parts = equations.sums(counts)[wrong] + counts[equations.totals[wrong]]
     differences = equations.residuals(values)[wrong]
     off = np.abs(differences)
-    base = rounding_base(units[measure.known])
+    base = find_rounding_base(units[measure.known])
     rounding = 2 * (base.base - 1) if base is not None else int(name == "value")
     beyond = 2 * off > parts * rounding
     wrong, parts, off, differences = wrong[beyond], parts[beyond], off[beyond], differences[beyond]
