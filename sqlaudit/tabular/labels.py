@@ -58,7 +58,7 @@ class Mark:
     Args:
         text: as it stands in cells; empty for a missing number.
         low, high: the limits, None where it states none.
-        counts_only: whether the limits were given for it, and are about counts.
+        counts_only: True if the option states the limits, which are then those of counts.
     """
 
     text: str

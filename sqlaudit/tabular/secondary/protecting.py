@@ -289,7 +289,7 @@ class HidingProblem:
 
     @cached_property
     def amounts(self) -> tuple[Integers, Integers, Integers]:
-        """How open each cell must be above its value, below it, and in all: 0 except for sensitive cells."""
+        """Required width of each cell above its value, below it, and in all: 0 except for sensitive cells."""
         protection = self.protection
         zero = np.zeros_like(self.values)
         required = (
@@ -300,7 +300,7 @@ class HidingProblem:
 
     @property
     def needs(self) -> list[Need]:
-        """How far each sensitive cell must move, within its limits."""
+        """Required moves of each sensitive cell, within its limits."""
         above, below, sliding = self.amounts
         amounts = np.minimum(self.up, above), np.minimum(self.down, below), np.minimum(self.up + self.down, sliding)
         cells = np.flatnonzero(self.sensitive)
@@ -342,7 +342,7 @@ class HidingSolution:
 
 @dataclass
 class Need:
-    """How far one sensitive cell must move, and moves that prove it.
+    """The required moves of one sensitive cell, and moves that prove them.
 
     Args:
         cell: the sensitive cell.
