@@ -32,7 +32,7 @@ import pandas as pd
 import sqlaudit
 from sqlaudit.tabular import run
 from sqlaudit.tabular.secondary.intervals import deduce
-from sqlaudit.tabular.secondary.system import Dimension, PublishedTable, equations_of
+from sqlaudit.tabular.secondary.system import Dimension, PublishedTable, build_equations
 
 Counts = dict[tuple[int, ...], int]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -83,7 +83,7 @@ def of_ours(counts: Counts, threshold: int) -> tuple[dict[int, tuple[int, int]],
         for cell in itertools.product(*[(0, code + 1) for code in key]):
             table[cell] += n
     values = table.ravel()
-    equations = equations_of(codes, [Dimension(size + 1, (np.array([-1, *[0] * size]),)) for size in sizes])
+    equations = build_equations(codes, [Dimension(size + 1, (np.array([-1, *[0] * size]),)) for size in sizes])
     # what tau-Argus takes as known: no cell is below the least of the table, or one below its own value
     lower, upper = np.minimum(values.min(), values - 1), np.full_like(values, values.max())
     hidden = (values < threshold) & (values > 0)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from sqlaudit.population.bounds import FRACTIONS, bootstrap, fewest_people, most_uniques
 from sqlaudit.population.estimators import DANKAR, ESTIMATORS, LOGLINEAR, estimate
-from sqlaudit.population.loglinear import chosen, fit_models
+from sqlaudit.population.loglinear import choose_model, fit_models
 from sqlaudit.population.sample import Sample, individual_risk
 
 PEOPLE = 50_000
@@ -133,7 +133,7 @@ def _loglinear(table: Table, drawn: Table, sample: Sample, unique: int) -> float
         return nan
     places, counts = np.unique(np.column_stack(coded), axis=0, return_counts=True)
     cells = dict(zip(map(tuple, places.tolist()), counts.tolist(), strict=True))
-    best = chosen(fit_models(shape, cells, sample.fraction))
+    best = choose_model(fit_models(shape, cells, sample.fraction))
     return _over(best.tau1 / sample.fraction if best.good else None, unique)
 
 

@@ -35,8 +35,8 @@ class Job:
     Args:
         server: the process of a database server, 0 = none.
         temp: where the engine spills; empty = a folder that the measurement makes.
-        times: how often the work is done; the last time counts. Once: in DuckDB after a warm-up on
-            the file's first rows, in Spark as it comes.
+        times: how often the work is done; the last time counts. Once: in DuckDB after a warm-up on the file's first
+            rows, in Spark as it comes.
     """
 
     tasks: tuple[str, ...]

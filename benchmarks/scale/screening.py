@@ -53,7 +53,8 @@ class Row:
 
     Args:
         method, size: hll or sample; registers, or how many classes were aimed at.
-        cpu: mean processor seconds; exact_cpu: of counting all classes.
+        cpu: mean processor seconds;
+        exact_cpu: of counting all classes.
         expected, observed: relative standard error of the number of classes, by theory and over the seeds.
         small_error: relative standard deviation of the estimated number of small classes; empty for hll.
         held: share of bounds (classes, small classes, share of small ones) that hold; each may fail with 2.5%.

@@ -15,29 +15,37 @@ from sqlaudit.base.errors import UsageError
 
 
 def set_cover_rows(elements: int, family: Sequence[Collection[int]]) -> list[tuple[str, ...]]:
-    """A table whose smallest identifying column set is the smallest cover (Yuan, 4.1).
+    """Return a table whose smallest identifying column set is the smallest cover (Yuan, 4.1).
 
     Args:
-        elements: how many, numbered from 1. family: the sets that may cover them, a column each.
+        elements: how many, numbered from 1.
+        family: the sets that may cover them, a column each.
 
-    Returns a row for each element, with its number in the columns whose set holds it, and one row of ⊥ alone.
+    Returns:
+        A row for each element, with its number in the columns whose set contains it, and one row of ⊥.
 
-    >>> set_cover_rows(2, [{1}, {1, 2}])
-    [('1', '1'), ('⊥', '2'), ('⊥', '⊥')]
+    Example:
+        >>> set_cover_rows(2, [{1}, {1, 2}])
+        [('1', '1'), ('⊥', '2'), ('⊥', '⊥')]
     """
-    rows = [tuple(str(one) if one in chosen else "⊥" for chosen in family) for one in range(1, elements + 1)]
+    rows = [
+        tuple(str(element) if element in chosen else "⊥" for chosen in family) for element in range(1, elements + 1)
+    ]
     return [*rows, ("⊥",) * len(family)]
 
 
 def hard_rows(vertices: int, edges: Sequence[tuple[int, int]]) -> list[tuple[str, str, str]]:
-    """A table of three columns that costs 27 vertices + 2 edges + 14 + the smallest vertex cover to make 7-anonymous by
-    suppression (Chakaravarthy, Pandit, Sabharwal, 3.1).
+    """Return a table of three columns whose cheapest 7-anonymous suppression depends on the smallest vertex cover.
+
+    It costs 27 vertices + 2 edges + 14 + the smallest vertex cover (Chakaravarthy, Pandit, Sabharwal, 3.1).
 
     Args:
-        vertices: how many, numbered from 0. edges: three at each vertex.
+        vertices: how many, numbered from 0.
+        edges: three at each vertex.
 
-    >>> len(hard_rows(4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]))
-    106
+    Example:
+        >>> len(hard_rows(4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]))
+        106
     """
     specials = iter(range(1_000_000))
 
@@ -57,17 +65,23 @@ def hard_rows(vertices: int, edges: Sequence[tuple[int, int]]) -> list[tuple[str
 
 
 def clique_rows(vertices: int, edges: Sequence[tuple[int, int]], first: int, size: int) -> list[tuple[list[int], str]]:
-    """A table whose cheapest 2-diverse suppression tells how many edges `size` vertices with `first` among them have
-    (Hsu, construction 5.2.3): |E|K² − mK + 4K|E|(|V|−K), with m the most edges.
+    """Return a table whose cheapest 2-diverse suppression depends on the edges among `size` vertices.
+
+    With m the most edges among `size` vertices, one of which is `first`, it costs |E|K² − mK + 4K|E|(|V|−K) (Hsu,
+    construction 5.2.3).
 
     Args:
-        vertices: how many, numbered from 1. edges: of the graph. first, size: v1 and K.
+        vertices: how many, numbered from 1.
+        edges: of the graph.
+        first, size: v1 and K.
 
-    Returns the cells of each row with its sensitive value, `black` or `white`.
+    Returns:
+        The cells of each row with its sensitive value, `black` or `white`.
 
-    >>> rows = clique_rows(3, [(1, 2), (2, 3)], 1, 2)
-    >>> len(rows), len(rows[0][0]), [value for _, value in rows]
-    (4, 10, ['black', 'white', 'white', 'black'])
+    Example:
+        >>> rows = clique_rows(3, [(1, 2), (2, 3)], 1, 2)
+        >>> len(rows), len(rows[0][0]), [value for _, value in rows]
+        (4, 10, ['black', 'white', 'white', 'black'])
     """
     order = [first, *(vertex for vertex in range(1, vertices + 1) if vertex != first)]
     block, lower = len(edges) * (2 * size - 1), vertices - size
@@ -82,7 +96,7 @@ def clique_rows(vertices: int, edges: Sequence[tuple[int, int]], first: int, siz
 
 
 def _edge_cells(vertices: int, edges: Sequence[tuple[int, int]], vertex: int) -> list[int]:
-    """A group of columns for each edge: 1 and 2 in the first for its ends, 1 in one of its own for anybody else."""
+    """Return the cells of a vertex, a group for each edge: ends have 1 and 2 in the first, others 1 later on."""
     cells = []
     for p, q in edges:
         group = [0] * (vertices - 1)
@@ -109,7 +123,8 @@ class PaperTable:
     """A table of a paper.
 
     Args:
-        name: the paper's number and the place in it. about: what it shows.
+        name: the paper's number and the place in it.
+        about: what it shows.
         quasi_identifiers, sensitive: its columns by role, as the paper uses them.
     """
 
@@ -121,12 +136,12 @@ class PaperTable:
     @property
     def columns(self) -> tuple[str, ...]:
         """Its columns in their order."""
-        return self._content()[0]
+        return self._read_content()[0]
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """Its rows in their order, as texts; what the paper's text does not show is empty."""
-        return self._content()[1]
+        return self._read_content()[1]
 
     @property
     def csv(self) -> bytes:
@@ -139,67 +154,70 @@ class PaperTable:
         csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
         return text.getvalue().encode()
 
-    def _content(self) -> Content:
-        made = _MADE.get(self.name)
-        if made is not None:
-            return made()
+    def _read_content(self) -> Content:
+        """Return the columns and the rows, from a file or by construction."""
+        make_content = _MAKERS.get(self.name)
+        if make_content is not None:
+            return make_content()
         with Path(_HERE, "tables", self.name.replace(":", "-", 1) + ".csv").open(encoding="utf-8", newline="") as file:
             first, *rest = csv.reader(file)
         return tuple(first), tuple(map(tuple, rest))
 
 
 def paper_tables() -> Mapping[str, PaperTable]:
-    """All tables by name, in the order of the papers.
+    """Return all tables by name, in the order of the papers.
 
-    >>> len(paper_tables()) > 25
-    True
+    Example:
+        >>> len(paper_tables()) > 25
+        True
     """
     with Path(_HERE, "index.csv").open(encoding="utf-8", newline="") as file:
-        listed = list(csv.DictReader(file))
+        lines = list(csv.DictReader(file))
     return {
-        line["name"]: PaperTable(line["name"], line["about"], _names(line["qi"]), _names(line["sensitive"]))
-        for line in listed
+        line["name"]: PaperTable(line["name"], line["about"], _split_names(line["qi"]), _split_names(line["sensitive"]))
+        for line in lines
     }
 
 
 def find_table(name: str) -> PaperTable:
-    """The table of this name.
+    """Return the table of this name.
 
     Raises:
-        UsageError: there is none; the closest name is told.
+        UsageError: there is none; the message names the closest.
 
-    >>> find_table("004:figure-1").rows[0]
-    ('Bob', '14850', '23', 'M', 'Flu')
+    Example:
+        >>> find_table("004:figure-1").rows[0]
+        ('Bob', '14850', '23', 'M', 'Flu')
     """
-    every = paper_tables()
-    if name not in every:
-        close = difflib.get_close_matches(name, every, n=1, cutoff=0.4)
+    tables = paper_tables()
+    if name not in tables:
+        close = difflib.get_close_matches(name, tables, n=1, cutoff=0.4)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise UsageError(f"No table of the papers is called {name!r}.{hint} `sqlaudit demo --paper` lists them.")
-    return every[name]
+    return tables[name]
 
 
-def _names(written: str) -> tuple[str, ...]:
-    return tuple(written.split())
+def _split_names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
-def _cover() -> Content:
+def _make_cover() -> Content:
     rows = set_cover_rows(5, [{1, 2, 3}, {2, 4}, {3, 4}, {4, 5}])
     return ("c1", "c2", "c3", "c4"), tuple(rows)
 
 
-def _vertex_cover() -> Content:
+def _make_vertex_cover() -> Content:
     return ("c1", "c2", "c3"), tuple(hard_rows(4, COMPLETE_GRAPH))
 
 
-def _clique() -> Content:
+def _make_clique() -> Content:
     rows = clique_rows(5, FIGURE_5_2_2, 1, 3)
-    columns = (*(f"c{place}" for place in range(1, len(rows[0][0]) + 1)), "s")
+    columns = (*(f"c{number}" for number in range(1, len(rows[0][0]) + 1)), "s")
     return columns, tuple((*map(str, cells), value) for cells, value in rows)
 
 
-_MADE: Mapping[str, Callable[[], Content]] = {
-    "000:example-4.2": _cover,
-    "002:theorem-3.1": _vertex_cover,
-    "003:figure-5.2-4": _clique,
+_MAKERS: Mapping[str, Callable[[], Content]] = {
+    "000:example-4.2": _make_cover,
+    "002:theorem-3.1": _make_vertex_cover,
+    "003:figure-5.2-4": _make_clique,
 }

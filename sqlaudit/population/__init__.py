@@ -1,1 +1,1 @@
-"""From the sample to the population: what the sizes of the classes tell of people who are not in the table."""
+"""From the sample to the population: what class sizes reveal about people who are not in the table."""

@@ -1,4 +1,4 @@
-"""What a sample proves of its population, how estimates move with another sample, and how far they were off."""
+"""Proven bounds of a population, intervals of estimates by a bootstrap, and the measured errors of estimators."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# What a sample proves of its population, whatever the population looks like, with 95% confidence.
+# Bounds that a sample proves of any population, with 95% confidence.
 #
 # Estimators rest on a model of the population, and are wrong where it is (docs/population.md has by how much). These
-# bounds rest on nothing but the draw: every set of as many people of the population is as likely to be the sample.
+# bounds assume only a random draw: all sets of this many people are equally likely to be the sample.
 
 DOUBT = 0.05
-"""How often a bound may be wrong, all classes of a table together."""
+"""Probability that a bound is wrong, for all classes of a table together."""
 
 
 def most_uniques(uniques: int, share: Fraction | float) -> float:
-    """The unique people that a population has at most, by the rows of its sample that are alone in their class.
+    """Return an upper bound of the unique people in a population, by the unique rows of its sample.
 
     A person who is unique in the population is unique in every sample that has them. Samples have U·share of them in
-    the mean, and so few as `uniques` with a chance of at most e^(-U·KL(uniques/U, share)) (Chernoff; Hoeffding 1963 for
-    draws without replacement).
+    the mean, and as few as `uniques` with a probability of at most e^(-U·KL(uniques/U, share)) (Chernoff; Hoeffding
+    1963 for draws without replacement).
 
     Args:
-        uniques: rows of the sample that are alone. share: of the population that is drawn.
+        uniques: unique rows of the sample.
+        share: the sampling fraction.
 
     Example:
         >>> round(most_uniques(0, 0.01)), round(most_uniques(100, 0.01)), most_uniques(7, 1)
@@ -54,8 +55,8 @@ def most_uniques(uniques: int, share: Fraction | float) -> float:
 
     def surprise(people: float) -> float:
         rest = people - uniques
-        found = uniques * log(uniques / (people * drawn)) if uniques else 0.0
-        return found + (rest * (log(rest / people) - log1p(-drawn)) if rest > 0 else 0.0)
+        by_uniques = uniques * log(uniques / (people * drawn)) if uniques else 0.0
+        return by_uniques + (rest * (log(rest / people) - log1p(-drawn)) if rest > 0 else 0.0)
 
     low = uniques / drawn
     high = 2 * low + 4 / drawn
@@ -68,29 +69,35 @@ def most_uniques(uniques: int, share: Fraction | float) -> float:
 
 
 def false_classes(k: int, size: int, share: float, rows: int) -> float:
-    """How many classes of fewer than k people show `size` rows or more, in the mean over all samples at most.
+    """Return an upper bound of the expected number of classes of fewer than k people with `size` rows or more.
 
     The population has rows/share people, so at most rows/share/F classes of F; each of the C(F, size) sets of people of
-    such a class is in the sample with a chance of at most share^size. That grows with F, which is below k.
+    such a class is in the sample with a probability of at most share^size. That grows with F, which is below k.
 
     Args:
-        k: above `size`. size: rows of a class, from 1. share: of the population that is drawn. rows: of the sample.
+        k: above `size`.
+        size: rows of a class, from 1.
+        share: the sampling fraction.
+        rows: rows of the sample.
 
     Example:
         >>> round(false_classes(3, 2, 0.01, 1000), 4)  # 50,000 classes of two, each drawn whole with 0.01²
         5.0
     """
     ways = lgamma(k) - lgamma(size + 1) - lgamma(k - size)
-    told = log(rows) - log(k - 1) + ways + (size - 1) * log(share)
-    return exp(told) if told < 700 else inf
+    log_mean = log(rows) - log(k - 1) + ways + (size - 1) * log(share)
+    return exp(log_mean) if log_mean < 700 else inf
 
 
 def fewest_people(size: int, share: Fraction | float, rows: int) -> int:
-    """The people that a class has in the population: true of all classes together with 95% confidence, also of those
-    that are left when others are left out; never fewer than its rows.
+    """Return a lower bound of the people that a class has in the population; never fewer than its rows.
+
+    It holds for all classes together with 95% confidence, also for those that are left when others are left out.
 
     Args:
-        size: rows of the class. share: of the population that is drawn. rows: of the whole sample.
+        size: rows of the class.
+        share: the sampling fraction.
+        rows: rows of the whole sample.
 
     Example:
         >>> [fewest_people(size, Fraction(1, 100), 1000) for size in (1, 2, 3, 5, 10)]
@@ -101,14 +108,14 @@ def fewest_people(size: int, share: Fraction | float, rows: int) -> int:
     drawn = float(share)
     if size <= 1 or drawn >= 1.0:
         return size
-    above = size + 1  # not proven, as soon as the loop ends
+    above = size + 1  # an upper end that is not proven, once the loop ends
     while false_classes(above, size, drawn, rows) <= DOUBT:
         above *= 2
     return bisect_right(range(above), DOUBT, size + 1, key=lambda k: false_classes(k, size, drawn, rows)) - 1
 
 
 def fewest_rows(k: int, share: Fraction | float, rows: int) -> int:
-    """The rows from which on a class has k people in the population.
+    """Return the number of rows from which on a class has k people in the population.
 
     Example:
         >>> fewest_rows(11, Fraction(1, 100), 1000), fewest_rows(5, Fraction(1), 1000)
@@ -121,15 +128,15 @@ def fewest_rows(k: int, share: Fraction | float, rows: int) -> int:
 
 CONFIDENCE = 0.95
 _AT_ONCE = 20_000_000
-"""Marks of new classes that are held at a time."""
+"""Largest number of marks of new classes in memory at a time."""
 
 
 @dataclass(frozen=True)
 class DrawnInterval:
-    """Where the middle 95% of the estimates from drawn samples lie, as numbers of people, and how many had one.
+    """The interval of the middle 95% of the estimates from drawn samples, in people, and the number of estimates.
 
-    The middle of the drawn estimates is put on the estimate itself: the interval tells how much chance there is in it,
-    and nothing of whether its model is true.
+    The middle of the drawn estimates is put on the estimate itself: the interval shows chance alone, and not whether
+    the model is true.
     """
 
     low: float
@@ -137,103 +144,115 @@ class DrawnInterval:
     draws: int
 
 
-def bootstrap(sample: Sample, found: Estimate, draws: int, seed: int) -> DrawnInterval | None:
-    """Samples drawn from the model that was fitted, each estimated again.
+def bootstrap(sample: Sample, fit: Estimate, draws: int, seed: int) -> DrawnInterval | None:
+    """Draw samples from the fitted model, and estimate each again.
 
-    Pitman's model is drawn member by member, as its sampling formula says; the slide negative binomial's classes with
+    Pitman's model is drawn member by member, by its sampling formula; the slide negative binomial's classes with
     binomial numbers of their people; Zayatz's classes from the sizes that the sample has, which are the population's by
     its assumption.
 
     Args:
-        sample: what was estimated from. found: its estimate. draws: how many samples. seed: of the random numbers.
+        sample: the sample.
+        fit: its estimate.
+        draws: number of samples that are drawn.
+        seed: of the random numbers.
 
     Returns:
-        The interval; None without an estimate, or where fewer than half of the samples drawn have one.
+        The interval; None without an estimate, or where fewer than half of the drawn samples have one.
     """
-    if found.uniques is None or not found.parameters or draws < 1:
+    if fit.uniques is None or not fit.parameters or draws < 1:
         return None
     import numpy as np
 
     random = np.random.default_rng(seed)
-    if found.estimator == PITMAN:
-        values = _by_pitman(sample, PitmanModel(**found.parameters), draws, random)
-    elif found.estimator == SNB:
-        values = _by_snb(sample, NegativeBinomial(**found.parameters), draws, random)
+    if fit.estimator == PITMAN:
+        values = _draw_by_pitman(sample, PitmanModel(**fit.parameters), draws, random)
+    elif fit.estimator == SNB:
+        values = _draw_by_snb(sample, NegativeBinomial(**fit.parameters), draws, random)
     else:
-        values = [zayatz(_as_large(sizes, sample)).uniques for sizes in _multinomial(sample, draws, random)]
-    known = sorted(value for value in values if value is not None)
-    if 2 * len(known) < draws or not known:
+        values = [zayatz(_as_sample(sizes, sample)).uniques for sizes in _draw_by_sizes(sample, draws, random)]
+    drawn_estimates = sorted(value for value in values if value is not None)
+    if 2 * len(drawn_estimates) < draws or not drawn_estimates:
         return None
     cut = (1 - CONFIDENCE) / 2
-    last = len(known) - 1
-    shift = found.uniques - known[last // 2]
-    low, high = known[floor(cut * last)] + shift, known[ceil((1 - cut) * last)] + shift
-    return DrawnInterval(max(0.0, low), min(high, float(sample.population)), len(known))
+    last = len(drawn_estimates) - 1
+    shift = fit.uniques - drawn_estimates[last // 2]
+    low, high = drawn_estimates[floor(cut * last)] + shift, drawn_estimates[ceil((1 - cut) * last)] + shift
+    return DrawnInterval(max(0.0, low), min(high, float(sample.population)), len(drawn_estimates))
 
 
-def _as_large(sizes: tuple[tuple[int, int], ...], sample: Sample) -> Sample:
-    """Drawn classes in a population of the same size."""
+def _as_sample(sizes: tuple[tuple[int, int], ...], sample: Sample) -> Sample:
+    """Return drawn classes as a sample of a population of the same size."""
     return Sample(sizes, max(sample.population, sum(size * classes for size, classes in sizes)))
 
 
-def _multinomial(sample: Sample, draws: int, random: np.random.Generator) -> list[tuple[tuple[int, int], ...]]:
+def _draw_by_sizes(sample: Sample, draws: int, random: np.random.Generator) -> list[tuple[tuple[int, int], ...]]:
+    """Return the class sizes of drawn samples: classes drawn from the sizes in the sample."""
     shares = [classes / sample.classes for _, classes in sample.sizes]
     counts = random.multinomial(sample.classes, shares, draws).tolist()
     sizes = [size for size, _ in sample.sizes]
     return [tuple((size, n) for size, n in zip(sizes, drawn, strict=True) if n) for drawn in counts]
 
 
-def _by_snb(sample: Sample, model: NegativeBinomial, draws: int, random: np.random.Generator) -> list[float | None]:
+def _draw_by_snb(
+    sample: Sample, model: NegativeBinomial, draws: int, random: np.random.Generator
+) -> list[float | None]:
+    """Return the estimates of samples that are drawn from a slide negative binomial model."""
     values = []
     for _ in range(draws):
         people = 1 + random.negative_binomial(model.alpha, model.beta, round(model.classes))
         members = random.binomial(people, sample.fraction)
-        drawn = Sample(_histogram(members), int(people.sum()))
+        drawn = Sample(_count_sizes(members), int(people.sum()))
         values.append(slide_negative_binomial(drawn).uniques if drawn.members else None)
     return values
 
 
-def _by_pitman(sample: Sample, model: PitmanModel, draws: int, random: np.random.Generator) -> list[float | None]:
+def _draw_by_pitman(sample: Sample, model: PitmanModel, draws: int, random: np.random.Generator) -> list[float | None]:
+    """Return the estimates of samples that are drawn from Pitman's model."""
     values: list[float | None] = []
     at_once = max(1, min(draws, _AT_ONCE // sample.members))
     while len(values) < draws:
-        for new in _new_classes(sample.members, model, min(at_once, draws - len(values)), random):
-            drawn = _as_large(_histogram(_sizes(new, model.alpha, random)), sample)
+        for new in _draw_class_starts(sample.members, model, min(at_once, draws - len(values)), random):
+            drawn = _as_sample(_count_sizes(_draw_class_sizes(new, model.alpha, random)), sample)
             fitted = fit_pitman(drawn, model) if drawn.of_size(1) else None
             values.append(fitted.uniques(sample.population) if fitted else None)
     return values
 
 
-def _new_classes(members: int, model: PitmanModel, draws: int, random: np.random.Generator) -> Any:
-    """Which members begin a class, for several samples at a time: with the chance (θ + uα)/(θ + i)."""
+def _draw_class_starts(members: int, model: PitmanModel, draws: int, random: np.random.Generator) -> Any:
+    """Return which members begin a class, for several samples at a time: with the probability (θ + uα)/(θ + i)."""
     import numpy as np
 
     new = np.zeros((draws, members), dtype=bool)
     classes = np.zeros(draws)
-    for place in range(members):
-        begins = random.random(draws) * (model.theta + place) < model.theta + classes * model.alpha
-        if not place:
+    for member in range(members):
+        begins = random.random(draws) * (model.theta + member) < model.theta + classes * model.alpha
+        if not member:
             begins[:] = True
-        new[:, place] = begins
+        new[:, member] = begins
         classes += begins
     return new
 
 
-def _sizes(new: Any, alpha: float, random: np.random.Generator) -> Any:
-    """The sizes of the classes of one sample.
+def _draw_class_sizes(new: Any, alpha: float, random: np.random.Generator) -> Any:
+    """Return the sizes of the classes of one sample.
 
-    A member that begins no class goes to one of size s with a chance in proportion to s - α: it follows an earlier
+    A member that begins no class goes to one of size s with a probability in proportion to s - α: it follows an earlier
     member that began none either, or goes to any class, in the proportion of (i - u) to u (1 - α).
+
+    Args:
+        new: the members that begin a class.
+        alpha: of Pitman's model.
     """
     import numpy as np
 
     classes = np.cumsum(new)
-    place = np.arange(len(new))
+    positions = np.arange(len(new))
     home = np.where(new, classes - 1, -1)
     followers = np.flatnonzero(~new)
-    before, known = place[followers] - classes[followers], classes[followers]
-    follows = random.random(len(followers)) * (before + known * (1 - alpha)) < before
-    chosen = np.floor(random.random(len(followers)) * np.where(follows, before, known)).astype(np.int64)
+    plain_before, classes_before = positions[followers] - classes[followers], classes[followers]
+    follows = random.random(len(followers)) * (plain_before + classes_before * (1 - alpha)) < plain_before
+    chosen = np.floor(random.random(len(followers)) * np.where(follows, plain_before, classes_before)).astype(np.int64)
     leader = np.where(follows, chosen, np.arange(len(followers)))
     while True:
         further = leader[leader]
@@ -244,8 +263,8 @@ def _sizes(new: Any, alpha: float, random: np.random.Generator) -> Any:
     return np.bincount(home)
 
 
-def _histogram(members: Any) -> tuple[tuple[int, int], ...]:
-    """How many classes have each size, those without members aside."""
+def _count_sizes(members: Any) -> tuple[tuple[int, int], ...]:
+    """Return how many classes have each size, without empty classes."""
     import numpy as np
 
     sizes, classes = np.unique(members, return_counts=True)
@@ -270,11 +289,13 @@ None is at least the truth everywhere, so no estimate passes a limit."""
 
 
 def bias(name: str, fraction: float) -> dict[str, Any]:
-    """The lowest and the highest multiple of the truth at the measured fractions around this one, with a sentence."""
-    beyond = next((place for place, one in enumerate(FRACTIONS) if one >= fraction), len(FRACTIONS) - 1)
-    places = slice(max(0, beyond - 1), beyond + 1)
-    around = MEASURED[name][places]
-    low, high = min(one[0] for one in around), max(one[1] for one in around)
-    samples = " and ".join(f"{100 * one:g}%" for one in FRACTIONS[places])
-    told = f"In samples of {samples} from known populations, such estimates were {low:g} to {high:g} times the truth"
-    return {"lowest": low, "highest": high, "sentence": told}
+    """Return the lowest and highest multiple of the truth at measured fractions around this one, with a sentence."""
+    beyond = next((index for index, measured in enumerate(FRACTIONS) if measured >= fraction), len(FRACTIONS) - 1)
+    around = slice(max(0, beyond - 1), beyond + 1)
+    ranges = MEASURED[name][around]
+    low, high = min(bounds[0] for bounds in ranges), max(bounds[1] for bounds in ranges)
+    samples = " and ".join(f"{100 * measured:g}%" for measured in FRACTIONS[around])
+    sentence = (
+        f"In samples of {samples} from known populations, such estimates were {low:g} to {high:g} times the truth"
+    )
+    return {"lowest": low, "highest": high, "sentence": sentence}

@@ -1,4 +1,4 @@
-"""Every estimator of a population by its name, and Dankar's rule, which takes the one that is trusted most."""
+"""Every estimator of a population by its name, and Dankar's rule, which chooses the most reliable one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.population.sample import Sample
 
-# What an estimator says of a population, or why it says nothing.
-
 
 @dataclass(frozen=True)
 class Estimate:
-    """The people who are estimated to be alone in their class in the population.
+    """The estimated number of people who are alone in their class in the population.
 
     Args:
-        estimator: who estimated. population: the people of the population.
-        uniques: how many of them are unique; None = the equations have no solution. why_not: a sentence on why.
-        parameters: what the model was fitted to.
+        estimator: name of the estimator.
+        population: people in the population.
+        uniques: how many of them are unique; None = the equations have no solution.
+        why_not: a sentence on why there is none.
+        parameters: the fitted parameters of the model.
     """
 
     estimator: str
@@ -32,7 +32,7 @@ class Estimate:
 
     @property
     def share(self) -> float | None:
-        """Their share of the population."""
+        """The share of unique people in the population."""
         return None if self.uniques is None else self.uniques / self.population
 
 
@@ -45,12 +45,12 @@ ZAYATZ = "zayatz"
 
 
 def zayatz(sample: Sample) -> Estimate:
-    """Population uniques by Bayes' rule over the sizes of the classes.
+    """Estimate population uniques by Bayes' rule over the sizes of the classes.
 
     A class of k people has one in the sample with the hypergeometric probability P(1 | k). With the sample's shares of
     classes c_k/u as the population's, a sample unique is a population unique with the probability
     (c_1/u) P(1 | 1) / Σ (c_k/u) P(1 | k), and N/n times as many are in the population. Every sample has an estimate;
-    it is too high where the fraction is small, as large classes of a population come to be small ones in its sample.
+    it is too high where the fraction is small, because large classes of a population become small ones in its sample.
 
     Returns:
         The estimate; 0 where no row of the sample is unique.
@@ -58,19 +58,19 @@ def zayatz(sample: Sample) -> Estimate:
     uniques, people = sample.of_size(1), sample.population
     if not uniques:
         return Estimate(ZAYATZ, people, 0.0)
-    weighted = sum(classes * _one_of(size, sample) for size, classes in sample.sizes)
-    stay = uniques / weighted  # P(1 | 1) is the sampling fraction, which both parts hold
+    weighted = sum(classes * _chance_of_one(size, sample) for size, classes in sample.sizes)
+    stay = uniques / weighted  # P(1 | 1) is the sampling fraction, a factor of both parts
     return Estimate(ZAYATZ, people, min(uniques * stay / sample.fraction, people), "", {"unique_if_unique": stay})
 
 
-def _one_of(size: int, sample: Sample) -> float:
-    """P(1 | size) over the sampling fraction: size · Π (N - n - j)/(N - 1 - j) for j below size - 1."""
+def _chance_of_one(size: int, sample: Sample) -> float:
+    """Return P(1 | size) over the sampling fraction: size · Π (N - n - j)/(N - 1 - j) for j below size - 1."""
     people, out = sample.population, sample.population - sample.members
     chance = float(size)
-    for place in range(size - 1):
-        if out <= place or chance < 1e-300:
+    for draw in range(size - 1):
+        if out <= draw or chance < 1e-300:
             return 0.0
-        chance *= (out - place) / (people - 1 - place)
+        chance *= (out - draw) / (people - 1 - draw)
     return chance
 
 
@@ -86,7 +86,7 @@ _TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
 
 
 def log_gamma_difference(upper: float, lower: float) -> float:
-    """ln Γ(upper) - ln Γ(lower).
+    """Return ln Γ(upper) - ln Γ(lower).
 
     Example:
         >>> round(log_gamma_difference(6.0, 4.0), 12)  # 5!/3! = 20
@@ -98,41 +98,41 @@ def log_gamma_difference(upper: float, lower: float) -> float:
         upper, lower, low = upper + 1, lower + 1, low + 1
     gap = upper - lower
     stirling = (lower - 0.5) * log1p(gap / lower) + gap * log(upper) - gap
-    return shifted + stirling + _tail(_LOG_GAMMA, upper, 1) - _tail(_LOG_GAMMA, lower, 1)
+    return shifted + stirling + _asymptotic_tail(_LOG_GAMMA, upper, 1) - _asymptotic_tail(_LOG_GAMMA, lower, 1)
 
 
 def digamma_difference(start: float, steps: float) -> float:
-    """ψ(start + steps) - ψ(start): the sum of 1/(start + i) for i below `steps`.
+    """Return ψ(start + steps) - ψ(start): the sum of 1/(start + i) for i below `steps`.
 
     Example:
         >>> digamma_difference(1.0, 3) == 1 + 1 / 2 + 1 / 3
         True
     """
-    total, start, end = _small_terms(start, steps, 1)
+    total, start, end = _sum_small_terms(start, steps, 1)
     if start == end:
         return total
     gap = end - start
     smooth = log1p(gap / start) + gap / (2 * start * end)
-    return total + smooth + _tail(_DIGAMMA, end, 2) - _tail(_DIGAMMA, start, 2)
+    return total + smooth + _asymptotic_tail(_DIGAMMA, end, 2) - _asymptotic_tail(_DIGAMMA, start, 2)
 
 
 def trigamma_difference(start: float, steps: float) -> float:
-    """ψ'(start) - ψ'(start + steps): the sum of 1/(start + i)² for i below `steps`.
+    """Return ψ'(start) - ψ'(start + steps): the sum of 1/(start + i)² for i below `steps`.
 
     Example:
         >>> trigamma_difference(1.0, 3) == 1 + 1 / 4 + 1 / 9
         True
     """
-    total, start, end = _small_terms(start, steps, 2)
+    total, start, end = _sum_small_terms(start, steps, 2)
     if start == end:
         return total
     gap = end - start
     smooth = gap / (start * end) + gap * (start + end) / (2 * (start * end) ** 2)
-    return total + smooth + _tail(_TRIGAMMA, start, 3) - _tail(_TRIGAMMA, end, 3)
+    return total + smooth + _asymptotic_tail(_TRIGAMMA, start, 3) - _asymptotic_tail(_TRIGAMMA, end, 3)
 
 
-def _small_terms(start: float, steps: float, power: int) -> tuple[float, float, float]:
-    """What terms below `_LARGE` add to Σ 1/(start + i)^power for i below `steps`, and the ends of what is left."""
+def _sum_small_terms(start: float, steps: float, power: int) -> tuple[float, float, float]:
+    """Return the sum of terms below `_LARGE` of Σ 1/(start + i)^power for i below `steps`, and the ends of the rest."""
     total, end = 0.0, start + steps
     while start < _LARGE and start + 1 <= end:
         total += 1 / start**power
@@ -143,11 +143,11 @@ def _small_terms(start: float, steps: float, power: int) -> tuple[float, float, 
     return total, start, end
 
 
-def _tail(coefficients: tuple[float, ...], at: float, power: int) -> float:
-    """Σ c_i at^-(power + 2i)."""
+def _asymptotic_tail(coefficients: tuple[float, ...], at: float, power: int) -> float:
+    """Return Σ c_i at^-(power + 2i)."""
     square, total = 1 / at**2, 0.0
-    for one in reversed(coefficients):
-        total = total * square + one
+    for coefficient in reversed(coefficients):
+        total = total * square + coefficient
     return float(total / at**power)
 
 
@@ -164,20 +164,20 @@ _LOWEST = -1e6
 
 @dataclass(frozen=True)
 class PitmanModel:
-    """θ and α of Pitman's sampling formula."""
+    """The parameters θ and α of Pitman's sampling formula."""
 
     theta: float
     alpha: float
 
     def uniques(self, people: int) -> float:
-        """Expected uniques among so many people: Γ(θ+1)/Γ(θ+α) N^α."""
+        """Return the expected uniques among this many people: Γ(θ+1)/Γ(θ+α) N^α."""
         scale = log_gamma_difference(self.theta + 1, self.theta + self.alpha)
-        told = scale + self.alpha * log(people)
-        return exp(told) if told < 700 else inf
+        log_uniques = scale + self.alpha * log(people)
+        return exp(log_uniques) if log_uniques < 700 else inf
 
 
 def pitman(sample: Sample) -> Estimate:
-    """Population uniques by the maximum likelihood fit of Pitman's sampling formula.
+    """Estimate population uniques by the maximum likelihood fit of Pitman's sampling formula.
 
     The likelihood of a sample of n members in u classes is
     Π(θ + iα, i < u) / Π(θ + i, i < n) · Π Π(j - α, j < size of a class); θ and α solve
@@ -202,16 +202,20 @@ def pitman(sample: Sample) -> Estimate:
 
 
 def fit_pitman(sample: Sample, start: PitmanModel | None = None) -> PitmanModel | None:
-    """The maximum of the likelihood, looked for from a start; None where it has none with θ ≥ 0 and α < 1."""
+    """Return the model of maximum likelihood; None where there is none with θ ≥ 0 and α < 1.
+
+    Args:
+        start: where the search starts; None = by moments.
+    """
     if not 1 < sample.classes < sample.members:
         return None
 
-    fitted = _by_steps(sample, start or _moments(sample)) or _by_search(sample)
+    fitted = _maximize_by_newton(sample, start or _start_by_moments(sample)) or _maximize_by_search(sample)
     return fitted if fitted and fitted.theta >= 0 and fitted.theta + fitted.alpha > 0 else None
 
 
-def _moments(sample: Sample) -> PitmanModel:
-    """Where Hoshino starts: what the members, classes, uniques and pairs would be."""
+def _start_by_moments(sample: Sample) -> PitmanModel:
+    """Return Hoshino's start: the model whose members, classes, uniques and pairs are those of the sample."""
     members, classes, uniques = sample.members, sample.classes, sample.of_size(1)
     ratio = uniques * (uniques - 1) / max(sample.of_size(2), 1)
     below = 2 * uniques * classes + uniques * ratio - members * ratio
@@ -220,11 +224,11 @@ def _moments(sample: Sample) -> PitmanModel:
     return PitmanModel(theta, (theta * (uniques - members) + (members - 1) * uniques) / (members * classes))
 
 
-def _by_steps(sample: Sample, start: PitmanModel) -> PitmanModel | None:
-    """The maximum by Newton's steps; None where they do not lead to one."""
+def _maximize_by_newton(sample: Sample, start: PitmanModel) -> PitmanModel | None:
+    """Return the maximum by Newton's steps; None where they do not lead to one."""
     theta, alpha = start.theta, start.alpha
     for _ in range(_STEPS):
-        step = theta - _least(sample, alpha)
+        step = theta - _least_theta(sample, alpha)
         if not (step > 0 and _SMALL < abs(alpha) < 1):
             return None
         slopes, bends = _derivatives(sample, step, alpha)
@@ -241,40 +245,40 @@ def _by_steps(sample: Sample, start: PitmanModel) -> PitmanModel | None:
 
 
 def _derivatives(sample: Sample, step: float, alpha: float) -> tuple[tuple[float, float], tuple[float, float, float]]:
-    """The first derivatives of the likelihood's logarithm by θ and α, and the second by θθ, θα and αα."""
-    theta, first, size = _least(sample, alpha) + step, step / abs(alpha), sample.classes - 1
-    plain = _plain(sample, step, alpha)
+    """Return the first derivatives of the log-likelihood by θ and α, and the second by θθ, θα and αα."""
+    theta, first, size = _least_theta(sample, alpha) + step, step / abs(alpha), sample.classes - 1
+    plain = _sum_inverses(sample, step, alpha)
     weighted = (size - theta * plain) / alpha
     squares = trigamma_difference(first, size) / alpha**2
     mixed = (plain - theta * squares) / alpha
-    inner, bent = _within(sample, alpha)
+    inner, bent = _sum_within_classes(sample, alpha)
     slopes = plain - digamma_difference(theta + 1, sample.members - 1), weighted - inner
     all_squares = trigamma_difference(theta + 1, sample.members - 1)
     return slopes, (all_squares - squares, -mixed, -(weighted - theta * mixed) / alpha - bent)
 
 
-def _by_search(sample: Sample) -> PitmanModel | None:
-    """The maximum between bounds: a few cuts, and Newton's steps from there; else as many cuts as it takes."""
+def _maximize_by_search(sample: Sample) -> PitmanModel | None:
+    """Return the maximum between bounds: by a few cuts and then Newton's steps, or else by many cuts."""
 
     def slope(alpha: float) -> float:
-        step = _step(sample, alpha)
-        theta = _least(sample, alpha) + step
-        weighted = (sample.classes - 1 - theta * _plain(sample, step, alpha)) / alpha  # Σ i/(θ + iα)
-        return weighted - _within(sample, alpha)[0]
+        step = _best_step(sample, alpha)
+        theta = _least_theta(sample, alpha) + step
+        weighted = (sample.classes - 1 - theta * _sum_inverses(sample, step, alpha)) / alpha  # Σ i/(θ + iα)
+        return weighted - _sum_within_classes(sample, alpha)[0]
 
-    low = _below(slope)
+    low = _find_rising_alpha(slope)
     if low is None:
         return None
     for cuts in (_FEW_CUTS, _CUTS):
-        alpha = _root(slope, low, 1 - 1e-12, cuts)
-        near = PitmanModel(_least(sample, alpha) + _step(sample, alpha), alpha)
-        if found := _by_steps(sample, near):
-            return found
+        alpha = _find_root(slope, low, 1 - 1e-12, cuts)
+        near = PitmanModel(_least_theta(sample, alpha) + _best_step(sample, alpha), alpha)
+        if model := _maximize_by_newton(sample, near):
+            return model
     return near
 
 
-def _below(slope: Callable[[float], float]) -> float | None:
-    """An α where the likelihood still rises."""
+def _find_rising_alpha(slope: Callable[[float], float]) -> float | None:
+    """Return an α where the likelihood still rises; None where there is none."""
     low = _SMALL
     while slope(low) <= 0:
         low = -0.01 if low > 0 else 4 * low
@@ -283,17 +287,17 @@ def _below(slope: Callable[[float], float]) -> float | None:
     return low
 
 
-def _least(sample: Sample, alpha: float) -> float:
-    """What θ is above, so that every factor of the likelihood is positive."""
+def _least_theta(sample: Sample, alpha: float) -> float:
+    """Return the lower bound of θ above which every factor of the likelihood is positive."""
     return -alpha if alpha > 0 else -(sample.classes - 1) * alpha
 
 
-def _step(sample: Sample, alpha: float) -> float:
-    """The θ of highest likelihood for an α, as how far it is above the least one."""
-    least = _least(sample, alpha)
+def _best_step(sample: Sample, alpha: float) -> float:
+    """Return the θ of highest likelihood for an α, as the distance from the lower bound of θ."""
+    least = _least_theta(sample, alpha)
 
     def slope(step: float) -> float:
-        return _plain(sample, step, alpha) - digamma_difference(least + step + 1, sample.members - 1)
+        return _sum_inverses(sample, step, alpha) - digamma_difference(least + step + 1, sample.members - 1)
 
     high = 1.0
     while slope(high) > 0:
@@ -301,16 +305,16 @@ def _step(sample: Sample, alpha: float) -> float:
     low = high / 4
     while slope(low) <= 0:
         low /= 16
-    return _root(slope, low, high)
+    return _find_root(slope, low, high)
 
 
-def _plain(sample: Sample, step: float, alpha: float) -> float:
-    """Σ 1/(θ + iα) for i from 1 and below the number of classes."""
+def _sum_inverses(sample: Sample, step: float, alpha: float) -> float:
+    """Return Σ 1/(θ + iα) for i from 1 and below the number of classes."""
     return digamma_difference(step / abs(alpha), sample.classes - 1) / abs(alpha)
 
 
-def _within(sample: Sample, alpha: float) -> tuple[float, float]:
-    """Σ c_k Σ 1/(j - α) for j from 1 and below the size of a class, and the same of 1/(j - α)²."""
+def _sum_within_classes(sample: Sample, alpha: float) -> tuple[float, float]:
+    """Return Σ c_k Σ 1/(j - α) for j from 1 and below the size of a class, and the same sum of 1/(j - α)²."""
     total = squares = inner = bent = 0.0
     before = 1
     for size, classes in sample.sizes:
@@ -322,8 +326,8 @@ def _within(sample: Sample, alpha: float) -> tuple[float, float]:
     return total, squares
 
 
-def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = _CUTS) -> float:
-    """Where a function that is above 0 at the lower end crosses 0: regula falsi with halved weights, then bisection."""
+def _find_root(slope: Callable[[float], float], low: float, high: float, cuts: int = _CUTS) -> float:
+    """Return the root of a function above 0 at the lower end: regula falsi with halved weights, then bisection."""
     at_low, at_high = slope(low), slope(high)
     for step in range(cuts):
         middle = (low * at_high - high * at_low) / (at_high - at_low) if step % 3 else (low + high) / 2
@@ -331,18 +335,18 @@ def _root(slope: Callable[[float], float], low: float, high: float, cuts: int = 
             middle = (low + high) / 2
         if middle in (low, high):
             break
-        found = slope(middle)
-        if found > 0:
-            low, at_low, at_high = middle, found, at_high / 2
-        elif found < 0:
-            high, at_high, at_low = middle, found, at_low / 2
+        value = slope(middle)
+        if value > 0:
+            low, at_low, at_high = middle, value, at_high / 2
+        elif value < 0:
+            high, at_high, at_low = middle, value, at_low / 2
         else:
             return middle
     return (low + high) / 2
 
 
 def _bisect(low: float, high: float, is_below: Callable[[float], bool | None]) -> float:
-    """The last place from `low` to `high` that is below what is looked for; where nobody knows, the last known one."""
+    """Return the last value from `low` to `high` that is below the target, or the last one for which that is known."""
     for _ in range(_CUTS):
         middle = (low + high) / 2
         below = is_below(middle)
@@ -364,7 +368,7 @@ _WIDEST = 40.0
 
 @dataclass(frozen=True)
 class NegativeBinomial:
-    """Classes of the population, and α and β of their sizes: 1 and a negative binomial number."""
+    """The number of classes of the population, and α and β of their sizes: 1 and a negative binomial number."""
 
     classes: float
     alpha: float
@@ -372,24 +376,24 @@ class NegativeBinomial:
 
     @property
     def uniques(self) -> float:
-        """Classes of one: K β^α."""
+        """Expected classes of one person: K β^α."""
         return self.classes * exp(self.alpha * log(self.beta))
 
     @property
     def people(self) -> float:
-        """The people that such classes have."""
+        """Expected people in all classes."""
         return self.classes * (1 + self.alpha * (1 - self.beta) / self.beta)
 
 
 def slide_negative_binomial(sample: Sample) -> Estimate:
-    """Population uniques K β^α, where K classes have sizes 1 + NB(α, β).
+    """Estimate population uniques as K β^α, where K classes have sizes 1 + NB(α, β).
 
     K is the modified Shlosser estimate of the classes of the population. With γ = (1 - π)(1 - β) at the fraction π, α
     and β make the sample's uniques and pairs the expected ones:
     S1 = K π (β/(1-γ))^α (1 + αγ/(1-γ)) and S2 = K α β^α π² (1-β) (2 - (1-α)γ) / (2 (1-γ)^(α+2)).
-    Of several solutions the one is taken whose people are nearest to those of the population. ARX multiplies by
+    Of several solutions, the one with the number of people nearest to the population is taken. ARX multiplies by
     (1-γ)^(α+2) where the paper divides, and takes the 1 of Shlosser's sum once a size instead of once a class, so that
-    its figures are others.
+    its figures differ.
 
     Returns:
         The estimate; 0 where no row of the sample is unique; none where no α > 0 and 0 < β < 1 solve the equations.
@@ -408,37 +412,39 @@ def slide_negative_binomial(sample: Sample) -> Estimate:
     return Estimate(SNB, people, solved.uniques, "", parameters)
 
 
-def classes_of_population(sample: Sample) -> float:
-    """The modified Shlosser estimate: u + c1 (Σ i π² (1-π²)^(i-1) c_i / Σ (1-π)^i ((1+π)^i - 1) c_i) ·
-    (Σ (1-π)^i c_i / Σ i π (1-π)^(i-1) c_i)²."""
+def estimate_classes(sample: Sample) -> float:
+    """Return the modified Shlosser estimate of the classes in the population.
+
+    It is u + c1 (Σ i π² (1-π²)^(i-1) c_i / Σ (1-π)^i ((1+π)^i - 1) c_i) · (Σ (1-π)^i c_i / Σ i π (1-π)^(i-1) c_i)².
+    """
     share, uniques = sample.fraction, sample.of_size(1)
-    seen = unseen = none = one = 0.0
+    seen = unseen = missed = once = 0.0
     for size, classes in sample.sizes:
         out = exp(size * log1p(-share))
         seen += size * share**2 * exp((size - 1) * log1p(-(share**2))) * classes
         unseen += (exp(size * log1p(-(share**2))) - out) * classes
-        none += out * classes
-        one += size * share * exp((size - 1) * log1p(-share)) * classes
-    return sample.classes + uniques * (seen / unseen) * (none / one) ** 2
+        missed += out * classes
+        once += size * share * exp((size - 1) * log1p(-share)) * classes
+    return sample.classes + uniques * (seen / unseen) * (missed / once) ** 2
 
 
 def solve_snb(sample: Sample) -> NegativeBinomial | None:
-    """The parameters whose uniques and pairs are those of the sample, None where there are none."""
-    equations = _Equations(sample)
+    """Return the parameters that explain the uniques and pairs of the sample; None where there are none."""
+    equations = _SnbEquations(sample)
     solved = [NegativeBinomial(equations.classes, alpha, beta) for alpha, beta in equations.solutions()]
-    return min(solved, key=lambda one: abs(one.people - sample.population), default=None)
+    return min(solved, key=lambda model: abs(model.people - sample.population), default=None)
 
 
 @dataclass(frozen=True)
-class _Equations:
-    """The two equations: the first gives α for a β, in up to two branches, and the second is then searched for β."""
+class _SnbEquations:
+    """The two equations. The first gives α for a β, in up to two branches; the second is then searched for β."""
 
     sample: Sample
 
     @cached_property
     def classes(self) -> float:
-        """Classes of the population."""
-        return classes_of_population(self.sample)
+        """Estimated classes of the population."""
+        return estimate_classes(self.sample)
 
     @cached_property
     def _expected(self) -> tuple[float, float]:
@@ -447,43 +453,46 @@ class _Equations:
         return ones, 2 * self.sample.of_size(2) / (self.classes * share**2)
 
     def solutions(self) -> Iterator[tuple[float, float]]:
-        """(α, β) of every change of sign of the second equation."""
+        """Yield (α, β) at every change of sign of the second equation."""
         for upper in (False, True):
             before: tuple[float, float] | None = None
-            for place in range(_PLACES + 1):
-                at = _WIDEST * (2 * place / _PLACES - 1)
-                value = self._second(at, upper)
+            for step in range(_PLACES + 1):
+                at = _WIDEST * (2 * step / _PLACES - 1)
+                value = self._excess_pairs(at, upper)
                 if before is not None and value is not None and before[1] * value <= 0:
-                    yield self._between(before[0], at, before[1], upper)
+                    yield self._solve_between(before[0], at, before[1], upper)
                 before = None if value is None else (at, value)
 
-    def _between(self, low: float, high: float, at_low: float, upper: bool) -> tuple[float, float]:
+    def _solve_between(self, low: float, high: float, at_low: float, upper: bool) -> tuple[float, float]:
         def is_before(at: float) -> bool | None:
-            value = self._second(at, upper)
+            value = self._excess_pairs(at, upper)
             return None if value is None else (value > 0) == (at_low > 0)
 
         low = _bisect(low, high, is_before)
-        return self._alpha(low, upper) or 0.0, 1 / (1 + exp(-low))
+        return self._solve_alpha(low, upper) or 0.0, 1 / (1 + exp(-low))
 
-    def _second(self, at: float, upper: bool) -> float | None:
-        """The second equation's excess at a log-odds of β; None where the first has no α."""
-        alpha = self._alpha(at, upper)
+    def _excess_pairs(self, at: float, upper: bool) -> float | None:
+        """Return the excess of the second equation at a log-odds of β; None where the first has no α."""
+        alpha = self._solve_alpha(at, upper)
         if alpha is None:
             return None
-        _, rest, gone = self._parts(at)
-        kept = 1 - gone
+        _, rest, gone = self._probabilities(at)
+        rest_of_gamma = 1 - gone
         fall = log1p(self.sample.fraction * exp(-at))
-        size = log(alpha) - alpha * fall - 2 * log(kept) + log(rest) + log(2 - (1 - alpha) * gone)
+        size = log(alpha) - alpha * fall - 2 * log(rest_of_gamma) + log(rest) + log(2 - (1 - alpha) * gone)
         return exp(size) - self._expected[1] if size < 700 else None
 
-    def _alpha(self, at: float, upper: bool) -> float | None:
-        """The α on one branch that explains the uniques: α ln(β/(1-γ)) + ln(1 + αγ/(1-γ)) is the ln of their share."""
-        _, _, gone = self._parts(at)
+    def _solve_alpha(self, at: float, upper: bool) -> float | None:
+        """Return the α on one branch that explains the uniques; None where there is none.
+
+        α ln(β/(1-γ)) + ln(1 + αγ/(1-γ)) is the logarithm of their share.
+        """
+        _, _, gone = self._probabilities(at)
         fall, rise = log1p(self.sample.fraction * exp(-at)), gone / (1 - gone)
-        wanted = log(self._expected[0])
+        target = log(self._expected[0])
 
         def excess(alpha: float) -> float:
-            return log1p(alpha * rise) - alpha * fall - wanted
+            return log1p(alpha * rise) - alpha * fall - target
 
         top = max(0.0, 1 / fall - 1 / rise)
         if upper:
@@ -497,23 +506,21 @@ class _Equations:
         low = _bisect(low, high, lambda alpha: excess(alpha) > 0)
         return low if low > 0 else None
 
-    def _parts(self, at: float) -> tuple[float, float, float]:
-        """β, 1 - β and γ at a log-odds of β."""
+    def _probabilities(self, at: float) -> tuple[float, float, float]:
+        """Return β, 1 - β and γ at a log-odds of β."""
         beta, rest = 1 / (1 + exp(-at)), 1 / (1 + exp(at))
         return beta, rest, (1 - self.sample.fraction) * rest
 
 
-# Every estimator by its name, and Dankar's rule, which takes the one that is trusted most at a sampling fraction.
-
 DANKAR, LOGLINEAR = "dankar", "loglinear"
 SMALL_FRACTION = 0.1
-"""Up to this fraction the rule takes Pitman's model."""
+"""Largest sampling fraction at which the rule takes Pitman's model."""
 
 
 def dankar(sample: Sample) -> Estimate:
-    """Pitman's estimate up to a fraction of 0.1, above it the smaller one of Zayatz's and the slide negative binomial.
+    """Return Pitman's estimate up to a fraction of 0.1, above it the smaller of Zayatz's and the SNB estimate.
 
-    Where the model that the rule wants has no estimate, Zayatz's is taken, as ARX does.
+    Where the model of the rule has no estimate, Zayatz's is taken, as in ARX.
 
     Returns:
         The estimate, whose `estimator` is the one taken; 0 where no row of the sample is unique.
@@ -537,10 +544,10 @@ ESTIMATORS: Mapping[str, Callable[[Sample], Estimate]] = {
 
 
 def check_estimator(name: str) -> None:
-    """Nothing when there is an estimator of that name, by the sizes of classes or by cells.
+    """Check that there is an estimator of this name, by the sizes of classes or by cells.
 
     Raises:
-        UsageError: there is none; the sentence names the closest.
+        UsageError: there is none; the message names the closest.
     """
     names = (*ESTIMATORS, LOGLINEAR)
     if name not in names:
@@ -548,7 +555,7 @@ def check_estimator(name: str) -> None:
 
 
 def estimate(sample: Sample, name: str) -> Estimate:
-    """What an estimator says of a sample; nothing where the sample is empty.
+    """Return the estimate of one estimator; without a number where the sample is empty.
 
     Raises:
         UsageError: there is no such estimator, or it takes more than the sizes of classes.

@@ -20,15 +20,14 @@ from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 
-# A sample as estimators see it: the sizes of its classes, and how large the population is.
-
 
 @dataclass(frozen=True)
 class Sample:
     """Classes by size in a random sample without replacement, and the people of the population.
 
     Args:
-        sizes: (members of a class, classes of that size), ascending. population: people in the population.
+        sizes: (members of a class, classes of that size), ascending.
+        population: people in the population.
 
     Raises:
         UsageError: the population is smaller than the sample.
@@ -46,50 +45,49 @@ class Sample:
 
     @classmethod
     def of_fraction(cls, sizes: Iterable[tuple[int, int]], fraction: Fraction) -> Sample:
-        """The sample that is this fraction of its population, in whole people.
+        """Return the sample that is this fraction of its population, in whole people.
 
         Example:
             >>> Sample.of_fraction([(1, 3), (2, 2)], Fraction(2, 5)).population
             18
         """
-        held = tuple(sizes)
-        members = sum(size * classes for size, classes in held)
-        return cls(held, floor(members / fraction + Fraction(1, 2)))
+        class_sizes = tuple(sizes)
+        members = sum(size * classes for size, classes in class_sizes)
+        return cls(class_sizes, floor(members / fraction + Fraction(1, 2)))
 
     @cached_property
     def members(self) -> int:
-        """Members of the sample."""
+        """Number of members of the sample."""
         return sum(size * classes for size, classes in self.sizes)
 
     @cached_property
     def classes(self) -> int:
-        """Classes that the sample has members of."""
+        """Number of classes with members in the sample."""
         return sum(classes for _, classes in self.sizes)
 
     @cached_property
     def fraction(self) -> float:
-        """The share of the population that is in the sample."""
+        """Share of the population that is in the sample."""
         return self.members / self.population if self.population else 1.0
 
     def of_size(self, size: int) -> int:
-        """How many classes have that size."""
-        return next((classes for one, classes in self.sizes if one == size), 0)
+        """Return the number of classes of this size."""
+        return next((classes for members, classes in self.sizes if members == size), 0)
 
-
-# How the table is a sample: the share that was named, or the one that follows from the population or the weights.
 
 LARGEST = 10**11
-"""Weights are read as numbers of at most twelve digits before the point."""
+"""Upper limit of weights, which are read with at most twelve digits before the point."""
 
 
 @dataclass(frozen=True)
 class SampledFrom:
-    """What is known of the population of a table.
+    """The population of a table, as far as it is known.
 
     Args:
-        fraction: the table's share of it, None for an empty table. population: its people, None where only the share is
-            known. weighted: whether each row says how many people it stands for. rows: of the whole sample, also those
-            that were left out of the table.
+        fraction: the table's share of it, None for an empty table.
+        population: its people, None where only the share is known.
+        weighted: True if each row states how many people it stands for.
+        rows: rows of the whole sample, also those that were left out of the table.
     """
 
     fraction: Fraction | None
@@ -98,7 +96,7 @@ class SampledFrom:
     rows: int = 0
 
     def sample(self, sizes: ClassSizes) -> Sample | None:
-        """The classes as estimators see them; None without rows.
+        """Return the classes as estimators need them; None without rows.
 
         Raises:
             UsageError: more members than people.
@@ -110,39 +108,39 @@ class SampledFrom:
         return Sample.of_fraction(sizes.sizes, self.fraction)
 
 
-def sampled_from(engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles) -> SampledFrom | None:
-    """What the roles say of the population; None when they say nothing.
+def resolve_sampling(engine: Engine, relation: Relation, roles: ResolvedRoles, stated: Roles) -> SampledFrom | None:
+    """Return the population that the roles state; None when they state none.
 
     Raises:
         UsageError: weights that are no numbers above 0, or a population smaller than the table.
     """
-    sampling = given.sampling
+    sampling = stated.sampling
     if not sampling.given:
         return None
     if roles.weights is not None:
-        return _of_weights(engine, relation, roles.weights, given)
+        return _sampling_by_weights(engine, relation, roles.weights, stated)
     (statement,) = sampling_statements(engine.dialect, relation, roles)
     rows, members, *_ = (int(count) for count in engine.run(statement)[0])
     if sampling.sampling_fraction is not None:
         return SampledFrom(sampling.sampling_fraction, rows=sampling.rows or rows)
     assert sampling.population_size is not None
-    return replace(_share_of(members, sampling.population_size), rows=sampling.rows or rows)
+    return replace(_sampling_of(members, sampling.population_size), rows=sampling.rows or rows)
 
 
 def inputs_with_sampling(
-    inputs: Mapping[str, Any], engine: Engine, relation: Relation, roles: ResolvedRoles, given: Roles
+    inputs: Mapping[str, Any], engine: Engine, relation: Relation, roles: ResolvedRoles, stated: Roles
 ) -> Mapping[str, Any]:
-    """Inputs of models, with what the roles say of the population.
+    """Return the inputs of models with the population that the roles state.
 
     Raises:
-        UsageError: as `sampled_from`.
+        UsageError: as `resolve_sampling`.
     """
-    found = sampled_from(engine, relation, roles, given)
-    return inputs if found is None else {**inputs, "sampling": found}
+    sampling = resolve_sampling(engine, relation, roles, stated)
+    return inputs if sampling is None else {**inputs, "sampling": sampling}
 
 
 def sampling_statements(dialect: str, relation: Relation, roles: ResolvedRoles) -> tuple[Statement, ...]:
-    """What is asked of the table to know its share of the population."""
+    """Return the statements that find the table's share of the population."""
     if roles.weights is not None:
         return tuple(
             render(template, dialect, step="sampling weights", source=relation, weight=roles.weights)
@@ -153,7 +151,7 @@ def sampling_statements(dialect: str, relation: Relation, roles: ResolvedRoles) 
 
 
 def check_weights(rows: int, refused: int, largest: float | None, column: str) -> None:
-    """Nothing when every weight is a number above 0.
+    """Check that every weight is a number above 0.
 
     Raises:
         UsageError: one is missing, 0, negative or too large.
@@ -168,7 +166,7 @@ def check_weights(rows: int, refused: int, largest: float | None, column: str) -
 
 
 def refuse_no_numbers(column: str, kind: Kind) -> None:
-    """Nothing when the weights can be added up.
+    """Check that the weights can be added up.
 
     Raises:
         UsageError: they are text, dates or truth values.
@@ -177,8 +175,13 @@ def refuse_no_numbers(column: str, kind: Kind) -> None:
         raise UsageError(f"{about('weights')}: the weights in {column!r} are not numbers.")
 
 
-def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Roles) -> SampledFrom:
-    if given.entity is not None:
+def _sampling_by_weights(engine: Engine, relation: Relation, weights: Resolved, stated: Roles) -> SampledFrom:
+    """Return the population by weights.
+
+    Raises:
+        UsageError: a column of persons, weights that are no numbers above 0, or a sum below the number of rows.
+    """
+    if stated.entity is not None:
         raise UsageError(
             f"{spelled('weights')} and {spelled('entity')} exclude each other. Give a table with one row per person."
         )
@@ -194,11 +197,11 @@ def _of_weights(engine: Engine, relation: Relation, weights: Resolved, given: Ro
             f"{about('weights')}: {weights.label} adds up to {people:,} people, but there are {int(rows):,} rows. Give "
             "each row the number of people it stands for, including itself."
         )
-    return replace(_share_of(int(rows), people), weighted=True)
+    return replace(_sampling_of(int(rows), people), weighted=True)
 
 
-def _share_of(members: int, people: int) -> SampledFrom:
-    """Members of a population of so many people.
+def _sampling_of(members: int, people: int) -> SampledFrom:
+    """Return the share of these members in a population of this many people.
 
     Raises:
         UsageError: more members than people.
@@ -207,20 +210,21 @@ def _share_of(members: int, people: int) -> SampledFrom:
     return SampledFrom(Fraction(members, people) if members else None, people)
 
 
-# Individual risk of Benedetti and Franconi: the mean of 1/F, given a class's members in the sample and its people.
-
 _EXACT_TO = 12
 _ENOUGH = 1e-17
 
 
 def individual_risk(members: int, share: float) -> float:
-    """E[1/F], where F of the population is negative binomial with f members in the sample, each there with a chance p.
+    """Return E[1/F], where F is negative binomial given f members in the sample, each drawn with probability p.
 
     r(1) = p/q ln(1/p) with q = 1 - p, and r(f+1) = p/q (1/f - r(f)): r(2) = p/q (1 - r(1)), r(3) = p/q (1/2 - r(2)).
     Where p > 1/2, which would lose digits, and for large classes: p/f Σ q^j j!/((f+1)…(f+j)).
 
+    This is the individual risk of Benedetti and Franconi.
+
     Args:
-        members: f, at least 1. share: p, above 0; from 1 on the class is whole, and the risk is 1/f.
+        members: f, at least 1.
+        share: p, above 0; from 1 on all of the class is in the sample, and the risk is 1/f.
 
     Example:
         >>> round(individual_risk(1, 1 / 17), 6), round(individual_risk(2, 2 / 110), 6)
@@ -230,7 +234,7 @@ def individual_risk(members: int, share: float) -> float:
         return 1 / members
     rest = 1 - share
     if members > _EXACT_TO or share > 0.5:
-        return share / members * _series(members, rest)
+        return share / members * _sum_series(members, rest)
     odds = share / rest
     risk = odds * (-log(share) if share < 0.5 else -log1p(-rest))
     for size in range(1, members):
@@ -238,11 +242,11 @@ def individual_risk(members: int, share: float) -> float:
     return risk
 
 
-def _series(members: int, rest: float) -> float:
-    """Σ q^j j!/((f+1)…(f+j)) over j from 0."""
-    total, term, place = 0.0, 1.0, 0
+def _sum_series(members: int, rest: float) -> float:
+    """Return Σ q^j j!/((f+1)…(f+j)) over j from 0."""
+    total, term, step = 0.0, 1.0, 0
     while term > _ENOUGH * total:
         total += term
-        place += 1
-        term *= rest * place / (members + place)
+        step += 1
+        term *= rest * step / (members + step)
     return total

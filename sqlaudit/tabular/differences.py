@@ -1,4 +1,4 @@
-"""Two releases of a table beside each other: what their difference says of those who came, left or changed."""
+"""The changes between two releases of a table, which reveal those who came, left or changed."""
 
 from __future__ import annotations
 
@@ -18,118 +18,127 @@ from sqlaudit.base.solver import minus
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.writing import files_named
-from sqlaudit.tabular.cells import Bools, Breakdown, CellMeasure, TableCells, alike
-from sqlaudit.tabular.hidden import ANY_WIDTH, find_pinned, read_through
-from sqlaudit.tabular.listing import ListedCells, listed_cells, named_places, read_together
+from sqlaudit.tabular.cells import Bools, Breakdown, CellMeasure, TableCells, align_decimals
+from sqlaudit.tabular.hidden import ANY_WIDTH, find_narrow_cells, with_deduced_numbers
+from sqlaudit.tabular.listing import CellQuery, find_text_axes, list_cells, union_tables
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import ReleaseDifference, RuleFound
 from sqlaudit.tabular.secondary.system import Integers
-from sqlaudit.tabular.structure import read_cells, stated_totals, structured
-from sqlaudit.tabular.totals import broken_totals, is_noisy
+from sqlaudit.tabular.structure import read_cells, read_stated_totals, with_structure
+from sqlaudit.tabular.totals import find_broken_totals, is_noisy
 
 _COMPARED = ("count", "contributors", "value")
 MOST_PAIRS = 1_000_000
-"""So many pairs of cells are looked at; with more, nothing passes."""
+"""Largest number of pairs of cells that are compared; with more, nothing passes."""
 
 
 @dataclass(frozen=True, eq=False)
 class RenamedCells:
-    """The changes of cells if values were the same by another name: each cell of a gone value with each of a new one.
+    """Changes of cells if values had only been renamed: each cell of a gone value with each cell of a new one.
 
     Args:
-        cells: the absolute differences of their numbers. older, newer: the number of each in its release.
+        cells: the absolute differences of their numbers.
+        older, newer: the cell of each in its release.
     """
 
     cells: TableCells
     older: Integers
     newer: Integers
 
-    def concerned(self, which: Integers) -> int:
-        """How many cells of both releases some of the pairs are about."""
+    def count_cells(self, which: Integers) -> int:
+        """Return the number of cells of both releases in some of the pairs."""
         return len(np.unique(self.older[which])) + len(np.unique(self.newer[which]))
 
 
-def renamed(older: TableCells, newer: TableCells, places: Sequence[int]) -> RenamedCells | None:
-    """What changed if values of some dimensions had another name in the newer release; None of too many pairs.
+def find_renamed(older: TableCells, newer: TableCells, axes: Sequence[int]) -> RenamedCells | None:
+    """Return the changes if values of some dimensions had another name in the newer release; None of too many pairs.
 
     Args:
-        older, newer: with the same codes. places: of the dimensions whose values are names.
+        older, newer: with the same codes.
+        axes: the dimensions whose values are names.
     """
     pairs = []
-    left = MOST_PAIRS
-    for place in places:
-        found = _pairs(older, newer, place, left)
-        if found is None:
+    pairs_left = MOST_PAIRS
+    for axis in axes:
+        matched = _pair_renamed_cells(older, newer, axis, pairs_left)
+        if matched is None:
             return None
-        pairs.append(found)
-        left -= len(found[0])
+        pairs.append(matched)
+        pairs_left -= len(matched[0])
     nothing = np.zeros(0, dtype=np.int64)
     old, new = (np.concatenate([nothing, *(pair[side] for pair in pairs)]) for side in (0, 1))
-    cells = _changes(older.some(old), newer.some(new))
-    compared = [one for one in (cells.count, cells.contributors, cells.value) if one is not None]
-    changed = np.logical_or.reduce([(one.units != 0) & one.known for one in compared]).astype(np.bool_)
-    return RenamedCells(cells.some(changed), old[changed], new[changed])
+    cells = _subtract_cells(older.select(old), newer.select(new))
+    compared = [measure for measure in (cells.count, cells.contributors, cells.value) if measure is not None]
+    changed = np.logical_or.reduce([(measure.units != 0) & measure.known for measure in compared]).astype(np.bool_)
+    return RenamedCells(cells.select(changed), old[changed], new[changed])
 
 
-def _changes(older: TableCells, newer: TableCells) -> TableCells:
-    """How far the numbers of two tables are apart, cell by cell: row i of both is the same one."""
-    count, contributors, value = (_apart(getattr(older, name), getattr(newer, name)) for name in _COMPARED)
-    # differences of absolute values do not add up: there are no totals
-    dimensions = tuple(Breakdown.plain(one.name, one.size) for one in newer.dimensions)
-    return TableCells(dimensions, newer.keys, count, _who_changed(contributors, value), value)
+def _subtract_cells(older: TableCells, newer: TableCells) -> TableCells:
+    """Return the absolute differences between two tables: row i of both is the same cell."""
+    count, contributors, value = (_subtract_measures(getattr(older, name), getattr(newer, name)) for name in _COMPARED)
+    # absolute differences do not add up: there are no totals
+    dimensions = tuple(Breakdown.plain(dimension.name, dimension.size) for dimension in newer.dimensions)
+    return TableCells(dimensions, newer.keys, count, _mask_unknown_changes(contributors, value), value)
 
 
-def _pairs(older: TableCells, newer: TableCells, place: int, most: int) -> tuple[Integers, Integers] | None:
-    """The cells of values that only the older one has, with those of the newer one that may be the same."""
-    before, after = (np.unique(one.keys[:, place]) for one in (older, newer))
+def _pair_renamed_cells(
+    older: TableCells, newer: TableCells, axis: int, limit: int
+) -> tuple[Integers, Integers] | None:
+    """Return the cells of values that only the older table has, each with cells of the newer one that may be the same.
+
+    Args:
+        axis: the dimension whose values may have other names.
+        limit: largest number of pairs; None is returned for more.
+    """
+    before, after = (np.unique(cells.keys[:, axis]) for cells in (older, newer))
     gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
-    old, new = (np.flatnonzero(np.isin(one.keys[:, place], codes)) for one, codes in ((older, gone), (newer, come)))
-    others = [at for at in range(len(older.dimensions)) if at != place]
-    group, other = older.packed(older.keys[old], others), older.packed(newer.keys[new], others)
+    old, new = (np.flatnonzero(np.isin(cells.keys[:, axis], codes)) for cells, codes in ((older, gone), (newer, come)))
+    others = [other_axis for other_axis in range(len(older.dimensions)) if other_axis != axis]
+    group, other = older.pack_keys(older.keys[old], others), older.pack_keys(newer.keys[new], others)
     order = np.argsort(other, kind="stable")
     first, last = (np.searchsorted(other[order], group, side=side) for side in ("left", "right"))
     times = last - first
-    if int(times.sum()) > most:
+    if int(times.sum()) > limit:
         return None
     steps = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     return np.repeat(old, times), new[order[np.repeat(first, times) + steps]]
 
 
-def _apart(older: CellMeasure | None, newer: CellMeasure | None) -> CellMeasure | None:
-    """How far two measures of the same cells are apart."""
+def _subtract_measures(older: CellMeasure | None, newer: CellMeasure | None) -> CellMeasure | None:
+    """Return the absolute differences of two measures of the same cells."""
     if older is None or newer is None:
         return None
-    before, after = alike((older, newer))
+    before, after = align_decimals((older, newer))
     units = np.abs(minus(after.units, before.units))
     return CellMeasure(units, (before.known & after.known).astype(np.bool_), before.places)
 
 
-def _who_changed(contributors: CellMeasure | None, value: CellMeasure | None) -> CellMeasure | None:
-    """How many came or left; nobody knows it where as many came as left, and the value is another one."""
+def _mask_unknown_changes(contributors: CellMeasure | None, value: CellMeasure | None) -> CellMeasure | None:
+    """Return how many came or left. It is not known where as many came as left, and the value has changed."""
     if contributors is None or value is None:
         return contributors
-    known = contributors.known & ((contributors.units != 0) | (value.units == 0))
-    return replace(contributors, known=known.astype(np.bool_))
+    is_known = contributors.known & ((contributors.units != 0) | (value.units == 0))
+    return replace(contributors, known=is_known.astype(np.bool_))
 
 
-def with_codes_of_both(*tables: tuple[TableCells, Mapping[tuple[int, int], str]]) -> Iterator[TableCells]:
-    """Releases whose codes were made apart, with the same codes for the same texts.
+def with_common_codes(*tables: tuple[TableCells, Mapping[tuple[int, int], str]]) -> Iterator[TableCells]:
+    """Yield tables whose codes were made separately, with the same codes for the same texts.
 
     Args:
-        tables: each with the texts of its codes, by (dimension, code).
+        *tables: each with the texts of its codes, by (axis, code).
     """
     width = range(len(tables[0][0].dimensions))
     codes: list[dict[str | int, int]] = [{} for _ in width]
     keys = [cells.keys.copy() for cells, _ in tables]
-    for own, (cells, labels) in zip(keys, tables, strict=True):
-        for place in width:
-            used, at = np.unique(cells.keys[:, place], return_inverse=True)
-            texts = [labels.get((place, code), code) for code in used.tolist()]  # without a text: its own name
-            numbers = [codes[place].setdefault(text, len(codes[place])) for text in texts]
-            own[:, place] = np.array(numbers, dtype=np.int32)[at.reshape(-1)]
+    for table_keys, (cells, labels) in zip(keys, tables, strict=True):
+        for axis in width:
+            used, at = np.unique(cells.keys[:, axis], return_inverse=True)
+            texts = [labels.get((axis, code), code) for code in used.tolist()]  # a code without a text is its own name
+            numbers = [codes[axis].setdefault(text, len(codes[axis])) for text in texts]
+            table_keys[:, axis] = np.array(numbers, dtype=np.int32)[at.reshape(-1)]
     dimensions = tuple(map(Breakdown.plain, tables[0][0].names, map(len, codes)))
-    for own, (cells, _) in zip(keys, tables, strict=True):
-        yield TableCells(dimensions, own, cells.count, cells.contributors, cells.value)
+    for table_keys, (cells, _) in zip(keys, tables, strict=True):
+        yield TableCells(dimensions, table_keys, cells.count, cells.contributors, cells.value)
 
 
 _UNLIKE = "Fewer than half of the cells are in both tables. Compare tables that spell their values the same way."
@@ -149,174 +158,189 @@ class TableChange:
     """The changes between two releases.
 
     Args:
-        before, after: their places. listed: where the cells are. cells: the changes. doubt: why nothing passes, else
-            empty. renamed: what changed if values had other names before; None where nobody can say.
+        before, after: the numbers of the releases.
+        query: the query of the cells.
+        cells: the changes.
+        doubt: why nothing passes, or empty.
+        renamed: the changes if values had other names before; None where there are too many pairs.
     """
 
     before: int
     after: int
-    listed: ListedCells
+    query: CellQuery
     cells: TableCells
     doubt: str
     renamed: RenamedCells | None
 
 
-def differences(
+def find_differences(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
 ) -> Iterator[TableChange]:
-    """What changed between every two releases, an older and a newer one.
+    """Yield the changes between every two releases, an older and a newer one.
 
     The contributors of such a cell are those who came, left or contribute something else; its value is the change. Of
-    finished tables only the differences of their numbers are known; rows tell the persons.
+    published tables only the differences of their numbers are known; rows identify the people.
 
     Raises:
         UsageError: unknown columns, or rows without a column of persons.
     """
     if request.microdata:
-        yield from _of_rows(engine, releases, request, top)
+        yield from _compare_rows(engine, releases, request, top)
     else:
-        yield from _of_tables(engine, releases, request)
+        yield from _compare_tables(engine, releases, request)
 
 
-def _of_rows(
+def _compare_rows(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest, top: int
 ) -> Iterator[TableChange]:
+    """Yield the changes between every two releases of rows.
+
+    Raises:
+        UsageError: no column of persons.
+    """
     if not request.person:
         raise UsageError(f"Rows of two releases are compared by person. Name the column with {spelled('person')}.")
-    alone = []
-    for one in releases:
-        listed = listed_cells(engine, one, request)
-        cells = read_cells(engine, listed, request)
-        labels = listed.labels(engine, [np.unique(column).tolist() for column in cells.keys.T])
-        alone.append((cells, labels))
+    labelled_cells = []
+    for release in releases:
+        query = list_cells(engine, release, request)
+        cells = read_cells(engine, query, request)
+        labels = query.labels(engine, [np.unique(column).tolist() for column in cells.keys.T])
+        labelled_cells.append((cells, labels))
     for older, newer in combinations(range(len(releases)), 2):
-        listed = listed_cells(engine, releases[newer], request, top, before=releases[older])
-        cells = read_cells(engine, listed, request)
-        before, after = with_codes_of_both(alone[older], alone[newer])
-        yield TableChange(older, newer, listed, cells, "", renamed(before, after, named_places(listed)))
+        query = list_cells(engine, releases[newer], request, top, before=releases[older])
+        cells = read_cells(engine, query, request)
+        before, after = with_common_codes(labelled_cells[older], labelled_cells[newer])
+        yield TableChange(older, newer, query, cells, "", find_renamed(before, after, find_text_axes(query)))
 
 
-def _of_tables(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> Iterator[TableChange]:
-    asked = replace(request, largest=(), structural="", rate=())
-    tables = [listed_cells(engine, one, asked) for one in releases]
-    listed = read_together(engine, tables)
-    cells = read_cells(engine, listed, asked)
+def _compare_tables(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> Iterator[TableChange]:
+    """Yield the changes between every two published tables."""
+    comparable = replace(request, largest=(), structural="", rate=())
+    queries = [list_cells(engine, release, comparable) for release in releases]
+    query = union_tables(engine, queries)
+    cells = read_cells(engine, query, comparable)
     assert cells.release is not None
-    stated = stated_totals(engine, listed, cells, asked)
-    apart = [cells.some(cells.release == number) for number in range(len(tables))]
-    found = [structured(one, stated.within(one)) for one in apart]
-    doubts = [_doubt(one) for one in found]
-    names = sorted({place for one in tables for place in named_places(one)})
-    for older, newer in combinations(range(len(tables)), 2):
+    stated = read_stated_totals(engine, query, cells, comparable)
+    parts = [cells.select(cells.release == number) for number in range(len(queries))]
+    tables = [with_structure(part, stated.restricted_to(part)) for part in parts]
+    doubts = [_find_doubt(table) for table in tables]
+    names = sorted({axis for source in queries for axis in find_text_axes(source)})
+    for older, newer in combinations(range(len(queries)), 2):
         doubt = doubts[older] or doubts[newer]
-        before, after = (found[one] if doubt else read_through(found[one]) for one in (older, newer))
-        # with less than half the cells of the smaller table in both, values are rather spelled in another way
-        shared = len(np.intersect1d(before.numbers, after.numbers))
-        if 2 * shared < min(len(np.unique(one.numbers)) for one in (before, after)):
+        before, after = (tables[number] if doubt else with_deduced_numbers(tables[number]) for number in (older, newer))
+        # with less than half of the smaller table in both, values are more likely spelled in another way
+        shared = len(np.intersect1d(before.packed_keys, after.packed_keys))
+        if 2 * shared < min(len(np.unique(release.packed_keys)) for release in (before, after)):
             doubt = doubt or _UNLIKE
-        yield TableChange(older, newer, listed, difference(before, after), doubt, renamed(before, after, names))
+        yield TableChange(
+            older, newer, query, subtract_tables(before, after), doubt, find_renamed(before, after, names)
+        )
 
 
-def _doubt(cells: TableCells) -> str:
-    """Why changes of this table's cells may be known to readers and not here."""
-    if len(np.unique(cells.numbers)) < len(cells):
+def _find_doubt(cells: TableCells) -> str:
+    """Return why readers may know changes of this table's cells that are not found here, or an empty text."""
+    if len(np.unique(cells.packed_keys)) < len(cells):
         return _TWICE
     if is_noisy(cells):
         return _NOISY
-    if bool(broken_totals(cells, noisy=False).any()):
+    if bool(find_broken_totals(cells, noisy=False).any()):
         return _WRONG
     hides = bool(cells.hidden.any())
     unclear = cells.unclear if hides else cells.rolled_up
-    if any(one is not None and bool(one.any()) for one in (unclear, cells.nested)):
+    if any(mask is not None and bool(mask.any()) for mask in (unclear, cells.nested)):
         return _UNCLEAR.format(spelled("total", "column=value"))
     if not hides:
         return ""
-    found = find_pinned(cells, ANY_WIDTH)
-    return _OPEN if bool((cells.hidden & ~found.judged & ~found.unsafe).any()) else ""
+    narrow = find_narrow_cells(cells, ANY_WIDTH)
+    return _OPEN if bool((cells.hidden & ~narrow.judged & ~narrow.unsafe).any()) else ""
 
 
-def judged_change(found: ReleaseDifference, change: TableChange, if_renamed: Sequence[Bools]) -> ReleaseDifference:
-    """The verdicts on a change, of which none passes where there is a doubt.
+def judge_change(verdicts: ReleaseDifference, change: TableChange, if_renamed: Sequence[Bools]) -> ReleaseDifference:
+    """Return the verdicts on a change; no rule passes where there is a doubt.
 
     Args:
-        found: verdicts on the cells. change: what they are of. if_renamed: for each rule, the pairs of cells that would
-            not be safe if their values were the same.
+        verdicts: on the changes.
+        change: what they are of.
+        if_renamed: for each rule, the pairs of cells that would be unsafe if their values had been renamed.
     """
-    rules, note = found.unsafe, change.doubt or _OTHER_NAMES
+    rules, note = verdicts.unsafe, change.doubt or _OTHER_NAMES
     if change.doubt == _NOISY:
-        found = replace(found, unsafe_cells=0)
-        rules = tuple(replace(one, status=Status.PASS, cells=0, keys=()) for one in rules)
+        verdicts = replace(verdicts, unsafe_cells=0)
+        rules = tuple(replace(rule, status=Status.PASS, cells=0, keys=()) for rule in rules)
     if change.doubt or change.renamed is None:
-        return replace(found, unsafe=tuple(_doubtful(one, found.changed, note) for one in rules))
-    concerned = [change.renamed.concerned(np.flatnonzero(one)) for one in if_renamed]
+        return replace(verdicts, unsafe=tuple(_with_doubt(rule, verdicts.changed, note) for rule in rules))
+    concerned = [change.renamed.count_cells(np.flatnonzero(is_unsafe)) for is_unsafe in if_renamed]
     both = zip(rules, concerned, strict=True)
-    return replace(found, unsafe=tuple(_doubtful(one, number, note) if number else one for one, number in both))
+    return replace(verdicts, unsafe=tuple(_with_doubt(rule, number, note) if number else rule for rule, number in both))
 
 
-def _doubtful(rule: RuleFound, cells: int, note: str) -> RuleFound:
-    """A rule of which so many cells are undecided; it passes no more."""
+def _with_doubt(rule: RuleFound, cells: int, note: str) -> RuleFound:
+    """Return a rule with this number of undecided cells; it passes no longer."""
     if rule.status is not Status.PASS:
         return rule
     undecided = min(cells, rule.judged)
     return replace(rule, status=Status.UNDETERMINED, undecided=undecided, judged=rule.judged - undecided, note=note)
 
 
-def difference(older: TableCells, newer: TableCells) -> TableCells:
-    """What changed from one table to another: cells with the absolute differences of their numbers.
+def subtract_tables(older: TableCells, newer: TableCells) -> TableCells:
+    """Return the cells that differ between two tables, with the absolute differences of their numbers.
 
-    A cell that one of them does not have counts as 0 there. What is hidden in either is not known.
+    A cell that one of them does not have counts as 0 there. The change of a number that either of them hides is not
+    known.
     """
-    numbers = np.unique(np.concatenate([older.numbers, newer.numbers]))
+    numbers = np.unique(np.concatenate([older.packed_keys, newer.packed_keys]))
     keys = np.zeros((len(numbers), older.keys.shape[1]), dtype=np.int32)
     sides = []
-    for one in (older, newer):
-        place = np.searchsorted(numbers, one.numbers)
-        keys[place] = one.keys
-        count, contributors, value = (_spread(getattr(one, name), place, len(numbers)) for name in _COMPARED)
-        sides.append(TableCells(one.dimensions, keys, count, contributors, value))
-    both = _changes(*sides)
-    return both.some(both.hidden | np.logical_or.reduce([one.units != 0 for one in both.published]))
+    for table in (older, newer):
+        rows = np.searchsorted(numbers, table.packed_keys)
+        keys[rows] = table.keys
+        count, contributors, value = (_spread_measure(getattr(table, name), rows, len(numbers)) for name in _COMPARED)
+        sides.append(TableCells(table.dimensions, keys, count, contributors, value))
+    both = _subtract_cells(*sides)
+    return both.select(both.hidden | np.logical_or.reduce([measure.units != 0 for measure in both.published]))
 
 
-def _spread(one: CellMeasure | None, place: Integers, cells: int) -> CellMeasure | None:
-    """The measure over all cells: 0 and known where the table has no such cell."""
-    if one is None:
+def _spread_measure(measure: CellMeasure | None, rows: Integers, cells: int) -> CellMeasure | None:
+    """Return the measure over all cells: 0 and known where the table has no such cell."""
+    if measure is None:
         return None
-    units = np.zeros(cells, dtype=one.units.dtype)
-    known: Bools = np.ones(cells, dtype=np.bool_)
-    units[place], known[place] = one.units, one.known
-    return CellMeasure(units, known, one.places)
+    units = np.zeros(cells, dtype=measure.units.dtype)
+    is_known: Bools = np.ones(cells, dtype=np.bool_)
+    units[rows], is_known[rows] = measure.units, measure.known
+    return CellMeasure(units, is_known, measure.places)
 
 
-def each_release(engine: Engine, before: Sequence[Target], newest: Target | Relation) -> list[Target]:
-    """The older releases one by one: those of a pattern in the order of their names, without the newest itself.
-
-    A folder, and a pattern that is the name of a table or file, is one release.
+def expand_releases(engine: Engine, before: Sequence[Target], newest: Target | Relation) -> list[Target]:
+    """Return the older releases one by one: the files of a pattern in the order of their names, without the newest.
 
     Args:
-        before: as they were named. newest: what they are compared with, which may lie beside them.
+        before: the releases as they were named.
+        newest: the release that they are compared with, which may be a file of the pattern.
 
     Raises:
         UsageError: a pattern names no release but the newest.
     """
-    own = set(files_named(newest.relation)) if isinstance(newest, Target) and newest.relation else set()
-    found: list[Target] = []
+    newest_files = set(files_named(newest.relation)) if isinstance(newest, Target) and newest.relation else set()
+    releases: list[Target] = []
     for target in before:
-        paths = _files(engine, target)
+        paths = _match_files(engine, target)
         if paths is None:
-            found.append(target)
+            releases.append(target)
             continue
-        older = [path for path in paths if path not in own]
+        older = [path for path in paths if path not in newest_files]
         if not older:
             raise UsageError(
                 f"{spelled('before')}: the pattern {target.name!r} matches no file except the newest release."
             )
-        found += (replace(target, relation=str(path), label=path.name) for path in older)
-    return found
+        releases += (replace(target, relation=str(path), label=path.name) for path in older)
+    return releases
 
 
-def _files(engine: Engine, target: Target) -> list[Path] | None:
-    """The files of a pattern; None of anything else, and of a pattern that no file fits, which opening it says."""
+def _match_files(engine: Engine, target: Target) -> list[Path] | None:
+    """Return the files of a pattern; None of anything else, and of a pattern without files.
+
+    Opening such a pattern raises the error.
+    """
     text = target.relation
     if not text or not glob.has_magic(text):
         return None

@@ -37,12 +37,12 @@ def read_limits(text: str) -> Limits | None:
         >>> read_limits("*"), read_limits("<5%"), read_limits("1 of 3")
         (None, None, None)
     """
-    said = " ".join(text.casefold().split())
+    normalized = " ".join(text.casefold().split())
     for form, kind in _FORMS:
-        found = re.fullmatch(rf"[^\d<>≤≥=]*?{form}[^\d<>≤≥=%]*", said)
-        if found is None:
+        match = re.fullmatch(rf"[^\d<>≤≥=]*?{form}[^\d<>≤≥=%]*", normalized)
+        if match is None:
             continue
-        first, last = (Fraction(number.replace(",", "")) for number in (found[1], found[found.re.groups]))
+        first, last = (Fraction(number.replace(",", "")) for number in (match[1], match[match.re.groups]))
         if kind == "between":
             return (first, last) if first <= last else None
         if kind in ("below", "most"):
@@ -56,8 +56,9 @@ class Mark:
     """A mark of hidden cells, with the limits that it states for their numbers.
 
     Args:
-        text: as it stands in cells; empty for a missing number. low, high: the limits, None where it states none.
-        counts_only: whether the limits were given for it, and are about counts.
+        text: as it stands in cells; empty for a missing number.
+        low, high: the limits, None where it states none.
+        counts_only: True if the option states the limits, which are then those of counts.
     """
 
     text: str
@@ -141,43 +142,46 @@ def never_totals(labels: Mapping[int, str]) -> set[int]:
         >>> sorted(never_totals({1: "E11", 2: "I10"})), sorted(never_totals({1: "1", 2: "2", 3: "9"}))
         ([1, 2], [])
     """
-    said = {code: " ".join(label.casefold().split()) for code, label in labels.items()}
-    texts = set(said.values())
+    texts_by_code = {code: " ".join(label.casefold().split()) for code, label in labels.items()}
+    texts = set(texts_by_code.values())
     totals = {"f", "m", "female", "male"} if texts & {"girl", "girls", "boy", "boys"} else set()
     totals |= set() if "y" in texts else {"n"}  # N is often the number of all
-    words = {code for code, text in said.items() if text in _CATEGORIES - totals}
-    found = words if len(words) > 1 else set()
+    words = {code for code, text in texts_by_code.items() if text in _CATEGORIES - totals}
+    codes = words if len(words) > 1 else set()
     years = {text for text in texts if re.fullmatch(r"(19|20)\d\d", text)}
-    if years and len(years) == len(said) and max(map(int, years)) - min(map(int, years)) < 2 * len(years):
-        return set(said)
+    if years and len(years) == len(texts_by_code) and max(map(int, years)) - min(map(int, years)) < 2 * len(years):
+        return set(texts_by_code)
     shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", text)) for text in texts}
     if len(shapes) == 1 and all(re.fullmatch(r"[\w./-]*\d[\w./-]*", text) for text in texts):
-        found = found | {code for code in said if not _is_padded(said[code], texts)}
-    ranges = {code: limits for code, text in said.items() if (limits := read_limits(text) or _exactly(text))}
-    if len(ranges) > 1 and len(words) < 2 and set(ranges) | words == set(said):  # f and m may be parts of a range
+        codes = codes | {code for code in texts_by_code if not _is_padded(texts_by_code[code], texts)}
+    ranges = {code: limits for code, text in texts_by_code.items() if (limits := read_limits(text) or _exactly(text))}
+    if (
+        len(ranges) > 1 and len(words) < 2 and set(ranges) | words == set(texts_by_code)
+    ):  # f and m may be parts of a range
         wide = {code for code, (low, high) in ranges.items() if low is None or high is None or low < high}
-        found = found | {
-            one for one in wide if not any(_overlap(ranges[one], ranges[to]) for to in ranges if to != one)
+        codes = codes | {
+            code for code in wide if not any(_overlap(ranges[code], ranges[other]) for other in ranges if other != code)
         }
-    return found
+    return codes
 
 
 def _exactly(text: str) -> Limits | None:
+    """Return a whole number as the limits of a range; None of any other text."""
     return (Fraction(text), Fraction(text)) if re.fullmatch(r"\d{1,9}", text) else None
 
 
-def _overlap(one: Limits, other: Limits) -> bool:
+def _overlap(first: Limits, second: Limits) -> bool:
     """Return True if two ranges share more than an end."""
-    (low, high), (bottom, top) = one, other
-    apart = high is not None and bottom is not None and high <= bottom
-    return not (apart or (top is not None and low is not None and top <= low))
+    (low, high), (bottom, top) = first, second
+    is_apart = high is not None and bottom is not None and high <= bottom
+    return not (is_apart or (top is not None and low is not None and top <= low))
 
 
-def _is_padded(code: str, every: Iterable[str]) -> bool:
+def _is_padded(code: str, texts: Iterable[str]) -> bool:
     """Return True if a code may be filled up to the length of others that it contains: 4700 beside 4711, or 999."""
     for pad in "09":
         stem = code.rstrip(pad)
-        begun = [other.startswith(stem) for other in every if other != code]
+        begun = [other.startswith(stem) for other in texts if other != code]
         if stem != code and (len(stem) < 2 or all(begun) or (pad == "0" and code.isdigit() and any(begun))):
             return True
     return len(code) < 2
@@ -202,16 +206,16 @@ def code_parents(labels: Mapping[int, str]) -> tuple[dict[int, int], bool]:
     texts = {text: code for code, text in spelled_codes.items() if is_code.fullmatch(text)}
     blocks = sorted((text for text in texts if re.fullmatch(r"[A-Z]\d\d-[A-Z]\d\d", text)), reverse=True)
     blocks.sort(key=lambda block: block[4:])  # a block comes before those that contain it
-    found = {}
+    parents = {}
     for text, code in texts.items():
         start, end = text[:3], text[4:] if text in blocks else text[:3]
         begun = [text[:size] for size in range(len(text) - 1, 0, -1) if text[:size] in texts]
-        around = [one for one in blocks if one[:3] <= start and end <= one[4:] and one != text]
+        around = [block for block in blocks if block[:3] <= start and end <= block[4:] and block != text]
         wholes = begun or (around if start[1:2].isdigit() else [])
         if wholes and re.search(r"[\d./_-]", text):
-            found[code] = texts[wholes[0]]
-    tops = {len(text) for text, code in texts.items() if code not in found and text not in blocks}
-    return ({} if _are_ordinals(texts, found) else found), len(tops) > 1
+            parents[code] = texts[wholes[0]]
+    tops = {len(text) for text, code in texts.items() if code not in parents and text not in blocks}
+    return ({} if _are_ordinals(texts, parents) else parents), len(tops) > 1
 
 
 def _are_ordinals(texts: Mapping[str, int], parents: Mapping[int, int]) -> bool:

@@ -1,8 +1,8 @@
 """Published tables that share cells, judged as one: what one of them hides, the others may reveal.
 
 Each table is broken down by some of the dimensions; its cells are about all values of the others. Totals are found in
-each table by itself, as these may call them differently; then they are one value, and a cell that several tables have
-is one cell.
+each table by itself, as these may name them differently. Then they become one value, and a cell that several tables
+have becomes one cell.
 """
 
 from __future__ import annotations
@@ -29,236 +29,282 @@ from sqlaudit.tabular.cells import (
     TableCells,
     Wholes,
 )
-from sqlaudit.tabular.listing import ListedCells, finished_cells, named_places, read_together
+from sqlaudit.tabular.listing import CellQuery, find_text_axes, list_published_cells, union_tables
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.secondary.system import Integers
 from sqlaudit.tabular.structure import (
     StatedTotals,
+    add_parent,
     adds_up,
-    cells_with,
-    put_under,
+    find_subtotals,
+    find_unmatched_codes,
+    mark_cells,
+    mark_misnamed,
     read_cells,
-    stated_totals,
-    structured,
-    subtotals_of,
-    unmatched,
-    with_spellings,
-    with_total,
+    read_stated_totals,
+    with_grand_total,
+    with_structure,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _OneTable:
-    """The cells of one of the tables, with its own totals. absent: dimensions that it does not have."""
+class _SingleTable:
+    """One of the linked tables, with its own totals.
+
+    Args:
+        cells: its cells.
+        absent: axes of the dimensions that it does not have.
+    """
 
     cells: TableCells
     absent: frozenset[int]
 
-    def total(self, place: int) -> int | None:
-        """The code that stands for all values of a dimension."""
-        found = np.flatnonzero(self.cells.dimensions[place].is_grand)
-        return int(found[0]) if len(found) and place not in self.absent else None
+    def total_code(self, axis: int) -> int | None:
+        """Return the code that stands for all values of a dimension."""
+        codes = np.flatnonzero(self.cells.dimensions[axis].is_grand)
+        return int(codes[0]) if len(codes) and axis not in self.absent else None
 
-    def used(self, place: int) -> set[int]:
-        """The codes of its cells but that of the total."""
-        if place in self.absent:
+    def used_codes(self, axis: int) -> set[int]:
+        """Return the codes of its cells without that of the total."""
+        if axis in self.absent:
             return set()
-        return set(np.unique(self.cells.keys[:, place]).tolist()) - {self.total(place)}
+        return set(np.unique(self.cells.keys[:, axis]).tolist()) - {self.total_code(axis)}
 
 
-def linked_tables(
+def list_linked_tables(
     engine: Engine, relations: Sequence[Relation], request: AggregatesRequest
-) -> tuple[ListedCells, list[ListedCells]]:
-    """Some tables as one, and each of them.
+) -> tuple[CellQuery, list[CellQuery]]:
+    """Return linked tables as one query, and the query of each.
 
     Raises:
         UsageError: an unknown column, or a dimension that no table has.
     """
-    listed = [finished_cells(engine, relation, request, in_part=True) for relation in relations]
-    for place, name in enumerate(request.by):
-        if all(place in one.absent for one in listed):
+    queries = [list_published_cells(engine, relation, request, in_part=True) for relation in relations]
+    for axis, name in enumerate(request.by):
+        if all(axis in query.absent for query in queries):
             columns = [column.name for relation in relations for column in relation.columns]
             raise UsageError(f"{about('by')}: no linked table has a column {name!r}.{closest(name, columns)}")
-    return read_together(engine, listed), listed
+    return union_tables(engine, queries), queries
 
 
-def linked_cells(
+def read_linked_cells(
     engine: Engine, relations: Sequence[Relation], request: AggregatesRequest
-) -> tuple[ListedCells, TableCells, tuple[tuple[str, ...], ...]]:
-    """All cells of some tables, each once, and by what each table is broken down.
+) -> tuple[CellQuery, TableCells, tuple[tuple[str, ...], ...]]:
+    """Return the query and the cells of linked tables, each cell once, and the dimensions of each table.
 
     Raises:
         UsageError: an unknown column, a dimension that no table has, or one whose values add up in two ways.
     """
-    every, listed = linked_tables(engine, relations, request)
-    cells = read_cells(engine, every, request)
+    query, queries = list_linked_tables(engine, relations, request)
+    cells = read_cells(engine, query, request)
     assert cells.release is not None
-    stated = stated_totals(engine, every, cells, request)
-    tables = [_table(cells.some(cells.release == number), one.absent, stated) for number, one in enumerate(listed)]
-    tables = _with_names(tables, sorted({place for one in listed for place in named_places(one)} - set(stated.links)))
-    split = tuple(tuple(name for at, name in enumerate(one.names) if at not in one.absent) for one in listed)
-    return every, with_spellings(engine, every, _as_one(tables, stated.links)), split
+    stated = read_stated_totals(engine, query, cells, request)
+    tables = [
+        _structure_table(cells.select(cells.release == number), source.absent, stated)
+        for number, source in enumerate(queries)
+    ]
+    tables = _mark_other_names(
+        tables, sorted({axis for source in queries for axis in find_text_axes(source)} - set(stated.links))
+    )
+    split = tuple(
+        tuple(name for axis, name in enumerate(source.names) if axis not in source.absent) for source in queries
+    )
+    return query, mark_misnamed(engine, query, _merge_tables(tables, stated.links)), split
 
 
-def _table(cells: TableCells, absent: frozenset[int], stated: StatedTotals) -> _OneTable:
-    """One of the tables with its totals; what a hierarchy says is for all tables together."""
-    own = stated.within(cells)
-    words = {**own.words, **{place: [] for place in absent}}
-    links: dict[int, dict[int, int]] = {place: {} for place in (*absent, *own.unlisted)}
-    return _OneTable(structured(cells, replace(own, words=words, links=links)), absent)
+def _structure_table(cells: TableCells, absent: frozenset[int], stated: StatedTotals) -> _SingleTable:
+    """Return one of the tables with its totals. Hierarchies are applied later, to all tables together."""
+    table_totals = stated.restricted_to(cells)
+    words = {**table_totals.words, **{axis: [] for axis in absent}}
+    links: dict[int, dict[int, int]] = {axis: {} for axis in (*absent, *table_totals.unlisted)}
+    return _SingleTable(with_structure(cells, replace(table_totals, words=words, links=links)), absent)
 
 
-def _with_names(tables: Sequence[_OneTable], places: Sequence[int]) -> list[_OneTable]:
-    """The tables, with cells marked whose value in some dimensions another table lacks, which has others instead."""
-    used = [[one.used(place) for place in places] for one in tables]
-    found = []
-    for one, codes in zip(tables, unmatched(used), strict=True):
-        every = dict(zip(places, codes, strict=True))
-        found.append(replace(one, cells=replace(one.cells, misnamed=cells_with(one.cells, every))))
-    return found
+def _mark_other_names(tables: Sequence[_SingleTable], axes: Sequence[int]) -> list[_SingleTable]:
+    """Return the tables with those cells marked whose value another table lacks, if that one has others instead.
+
+    Args:
+        axes: the dimensions whose values are names.
+    """
+    used = [[table.used_codes(axis) for axis in axes] for table in tables]
+    marked = []
+    for table, codes in zip(tables, find_unmatched_codes(used), strict=True):
+        by_axis = dict(zip(axes, codes, strict=True))
+        marked.append(replace(table, cells=replace(table.cells, misnamed=mark_cells(table.cells, by_axis))))
+    return marked
 
 
-def _as_one(tables: Sequence[_OneTable], levels: Mapping[int, dict[int, int]]) -> TableCells:
-    keys = [one.cells.keys.copy() for one in tables]
+def _merge_tables(tables: Sequence[_SingleTable], levels: Mapping[int, dict[int, int]]) -> TableCells:
+    """Return the cells of all tables with common totals, each cell once.
+
+    Args:
+        levels: by dimension, the parent of each code by a hierarchy.
+    """
+    keys = [table.cells.keys.copy() for table in tables]
     dimensions, totals = [], {}
-    for place, first in enumerate(tables[0].cells.dimensions):
-        parents = _parents(tables, place, levels.get(place, {}))
-        total = _total(tables, place, parents)
+    for axis, first in enumerate(tables[0].cells.dimensions):
+        parents = _merge_parents(tables, axis, levels.get(axis, {}))
+        total = _merge_total(tables, axis, parents)
         if total is not None:
-            totals[place] = total
+            totals[axis] = total
             parents = np.append(parents, [NO_PARENT] * (total + 1 - len(parents))).astype(np.int32)
-        for table, own in zip(tables, keys, strict=True):
-            old = table.total(place)
-            which = slice(None) if place in table.absent else own[:, place] == (NO_PARENT if old is None else old)
+        for table, table_keys in zip(tables, keys, strict=True):
+            table_total = table.total_code(axis)
+            which = (
+                slice(None)
+                if axis in table.absent
+                else table_keys[:, axis] == (NO_PARENT if table_total is None else table_total)
+            )
             if total is not None:
-                own[which, place] = total
-        dimensions.append(Breakdown(first.name, parents, any(one.cells.dimensions[place].nested for one in tables)))
-    cells = _merged(tables, tuple(dimensions), np.concatenate(keys))
-    return _with_all(cells, totals, levels)
+                table_keys[which, axis] = total
+        dimensions.append(Breakdown(first.name, parents, any(table.cells.dimensions[axis].nested for table in tables)))
+    cells = _merge_cells(tables, tuple(dimensions), np.concatenate(keys))
+    return _with_totals(cells, totals, levels)
 
 
-def _parents(tables: Sequence[_OneTable], place: int, listed: Mapping[int, int]) -> Codes:
-    """What is part of what below the totals, by all tables."""
-    parents = np.full(tables[0].cells.dimensions[place].size, NO_PARENT, dtype=np.int32)
-    for part, whole in listed.items():
-        parents[part] = whole
+def _merge_parents(tables: Sequence[_SingleTable], axis: int, hierarchy: Mapping[int, int]) -> Codes:
+    """Return the parents of codes below the totals, by all tables or by a hierarchy.
+
+    Raises:
+        UsageError: two tables add up the same value in different ways.
+    """
+    parents = np.full(tables[0].cells.dimensions[axis].size, NO_PARENT, dtype=np.int32)
+    for part, parent in hierarchy.items():
+        parents[part] = parent
     for table in tables:
-        total, own = table.total(place), table.cells.dimensions[place].parents
-        for code in table.used(place) if not listed else ():
-            whole = int(own[code])
-            if whole in (NO_PARENT, total):
+        total, table_parents = table.total_code(axis), table.cells.dimensions[axis].parents
+        for code in table.used_codes(axis) if not hierarchy else ():
+            parent = int(table_parents[code])
+            if parent in (NO_PARENT, total):
                 continue
-            if parents[code] not in (NO_PARENT, whole):
+            if parents[code] not in (NO_PARENT, parent):
                 raise UsageError(
-                    f"The linked tables add up values of {table.cells.dimensions[place].name!r} in different ways. "
+                    f"The linked tables add up values of {table.cells.dimensions[axis].name!r} in different ways. "
                     f"Define the subtotals with {spelled('hierarchies')}."
                 )
-            parents[code] = whole
+            parents[code] = parent
     return parents
 
 
-def _total(tables: Sequence[_OneTable], place: int, parents: Codes) -> int | None:
-    """The code of all values of a dimension together; None where no table has such cells."""
-    named = {total for one in tables if (total := one.total(place)) is not None}
-    if not named and not any(place in one.absent for one in tables):
+def _merge_total(tables: Sequence[_SingleTable], axis: int, parents: Codes) -> int | None:
+    """Return the code of all values of a dimension together; None where no table has such cells."""
+    totals = {total for table in tables if (total := table.total_code(axis)) is not None}
+    if not totals and not any(axis in table.absent for table in tables):
         return None
-    used = {code for one in tables for code in one.used(place)}
-    if not named:  # the top of a hierarchy
-        named = {code for code in used if parents[code] == NO_PARENT and bool((parents == code).any())}
-        used = {code for code in used if parents[code] == NO_PARENT} - named
-        return named.pop() if len(named) == 1 and not used else len(parents)
-    return named.pop() if len(named) == 1 and not named & used else len(parents)
+    used = {code for table in tables for code in table.used_codes(axis)}
+    if not totals:  # the top of a hierarchy
+        totals = {code for code in used if parents[code] == NO_PARENT and bool((parents == code).any())}
+        used = {code for code in used if parents[code] == NO_PARENT} - totals
+        return totals.pop() if len(totals) == 1 and not used else len(parents)
+    return totals.pop() if len(totals) == 1 and not totals & used else len(parents)
 
 
-def _merged(tables: Sequence[_OneTable], dimensions: tuple[Breakdown, ...], keys: Codes) -> TableCells:
-    """Each cell once; one that is twice in the same table stays there twice."""
-    table = np.repeat(np.arange(len(tables)), [len(one.cells) for one in tables])
-    numbers = TableCells(dimensions, keys).numbers
-    alike = np.unique(numbers, return_inverse=True)[1].reshape(-1)
-    twice = np.stack([alike, _earlier(alike, table)], axis=1)
+def _merge_cells(tables: Sequence[_SingleTable], dimensions: tuple[Breakdown, ...], keys: Codes) -> TableCells:
+    """Return each cell once. One that is twice in the same table stays there twice."""
+    table_numbers = np.repeat(np.arange(len(tables)), [len(table.cells) for table in tables])
+    numbers = TableCells(dimensions, keys).packed_keys
+    cell_ids = np.unique(numbers, return_inverse=True)[1].reshape(-1)
+    twice = np.stack([cell_ids, _count_earlier(cell_ids, table_numbers)], axis=1)
     _, first, cell = np.unique(twice, axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
-    given = [one.cells for one in tables]
-    apart = np.zeros(len(first), dtype=np.bool_)
+    all_cells = [table.cells for table in tables]
+    is_disagreeing = np.zeros(len(first), dtype=np.bool_)
 
-    def measure(found: Sequence[CellMeasure | None]) -> CellMeasure | None:
-        if any(one is None for one in found):
+    def merge_measure(measures: Sequence[CellMeasure | None]) -> CellMeasure | None:
+        if any(measure is None for measure in measures):
             return None
-        joined, differs = _joined([one for one in found if one is not None], first, cell)
-        apart[differs] = True
+        joined, differs = _merge_measures([measure for measure in measures if measure is not None], first, cell)
+        is_disagreeing[differs] = True
         return joined
 
-    def said(found: Sequence[Bools | None]) -> Bools | None:
-        if all(one is None for one in found):
+    def merge_mark(masks: Sequence[Bools | None]) -> Bools | None:
+        if all(mask is None for mask in masks):
             return None
-        some = [np.zeros(len(own), np.bool_) if one is None else one for one, own in zip(found, given, strict=True)]
-        return np.bincount(cell[np.concatenate(some)], minlength=len(first)) > 0
+        filled = [
+            np.zeros(len(cells), np.bool_) if mask is None else mask
+            for mask, cells in zip(masks, all_cells, strict=True)
+        ]
+        return np.bincount(cell[np.concatenate(filled)], minlength=len(first)) > 0
 
-    count = measure([one.count for one in given])
-    counted = given[0].contributors is given[0].count
-    largest = [measure(some) for some in zip(*(one.largest for one in given), strict=True)]
-    marks: dict[str, Any] = {name: said([getattr(one, name) for one in given]) for name in MARKS}
+    count = merge_measure([cells.count for cells in all_cells])
+    counts_contributors = all_cells[0].contributors is all_cells[0].count
+    largest = [merge_measure(measures) for measures in zip(*(cells.largest for cells in all_cells), strict=True)]
+    marks: dict[str, Any] = {name: merge_mark([getattr(cells, name) for cells in all_cells]) for name in MARKS}
     return TableCells(
         dimensions,
         keys[first],
         count,
-        count if counted else measure([one.contributors for one in given]),
-        measure([one.value for one in given]),
-        tuple(one for one in largest if one is not None),
-        holdings=measure([one.holdings for one in given]),
-        **(marks | {"disagreeing": apart}),
+        count if counts_contributors else merge_measure([cells.contributors for cells in all_cells]),
+        merge_measure([cells.value for cells in all_cells]),
+        tuple(contribution for contribution in largest if contribution is not None),
+        holdings=merge_measure([cells.holdings for cells in all_cells]),
+        **(marks | {"disagreeing": is_disagreeing}),
     )
 
 
-def _earlier(numbers: Integers, table: Integers) -> Integers:
-    """How many rows before each have its key in the same table."""
+def _count_earlier(numbers: Integers, table: Integers) -> Integers:
+    """Return the number of rows before each row that have its key in the same table."""
     order = np.lexsort((np.arange(len(table)), table, numbers))
     same = np.append(False, (np.diff(numbers[order]) == 0) & (np.diff(table[order]) == 0))
     starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.arange(len(order)) - starts
-    return found
+    earlier = np.empty(len(order), dtype=np.int64)
+    earlier[order] = np.arange(len(order)) - starts
+    return earlier
 
 
-def _joined(measures: Sequence[CellMeasure], first: Integers, cell: Integers) -> tuple[CellMeasure, Integers]:
-    """One number for each cell: what any table says of it; and the cells of which two say different ones."""
-    units: Wholes = np.concatenate([one.units for one in measures])
-    known = np.concatenate([one.known for one in measures])
-    rows = np.flatnonzero(known)
+def _merge_measures(measures: Sequence[CellMeasure], first: Integers, cell: Integers) -> tuple[CellMeasure, Integers]:
+    """Return one number for each cell, from any table that publishes it, and the cells with different numbers.
+
+    Args:
+        measures: of each table.
+        first: for each merged cell its first row.
+        cell: for each row its merged cell.
+    """
+    units: Wholes = np.concatenate([measure.units for measure in measures])
+    is_known = np.concatenate([measure.known for measure in measures])
+    rows = np.flatnonzero(is_known)
     number = len(first)
     source = first.copy()
-    source[cell[rows[::-1]]] = rows[::-1]  # the first table that says it
-    told = np.bincount(cell[rows], minlength=number) > 0
-    hides = np.bincount(cell[~known], minlength=number) > 0
+    source[cell[rows[::-1]]] = rows[::-1]  # the first table that publishes it
+    is_published = np.bincount(cell[rows], minlength=number) > 0
+    hides = np.bincount(cell[~is_known], minlength=number) > 0
     differs = np.unique(cell[rows][(units[rows] != units[source[cell[rows]]]).astype(np.bool_)])
-    given = [one.limits or CellLimits.none(len(one.units)) for one in measures]
-    limits = replace(CellLimits.none(number), least=given[0].least, stated=given[0].stated)
-    rows = np.flatnonzero(~known)
+    limits_by_table = [measure.limits or CellLimits.unlimited(len(measure.units)) for measure in measures]
+    limits = replace(CellLimits.unlimited(number), least=limits_by_table[0].least, stated=limits_by_table[0].stated)
+    rows = np.flatnonzero(~is_known)
     limits.promised[cell[rows]] = 0
-    np.maximum.at(limits.lower, cell[rows], np.concatenate([one.lower for one in given])[rows])
-    np.minimum.at(limits.upper, cell[rows], np.concatenate([one.upper for one in given])[rows])
-    np.maximum.at(limits.promised, cell[rows], np.concatenate([one.promised for one in given])[rows])
-    joined = CellMeasure(np.where(told, units[source], 0), told, measures[0].places, told & hides, limits)
+    np.maximum.at(
+        limits.lower, cell[rows], np.concatenate([table_limits.lower for table_limits in limits_by_table])[rows]
+    )
+    np.minimum.at(
+        limits.upper, cell[rows], np.concatenate([table_limits.upper for table_limits in limits_by_table])[rows]
+    )
+    np.maximum.at(
+        limits.promised, cell[rows], np.concatenate([table_limits.promised for table_limits in limits_by_table])[rows]
+    )
+    joined = CellMeasure(
+        np.where(is_published, units[source], 0), is_published, measures[0].places, is_published & hides, limits
+    )
     return joined, differs
 
 
-def _with_all(cells: TableCells, totals: Mapping[int, int], levels: Mapping[int, dict[int, int]]) -> TableCells:
-    """The cells with their totals, and with values that are sums of others only over all tables."""
-    for place in range(len(cells.dimensions)):
-        total = totals.get(place)
-        if place not in levels and total is not None and not adds_up(cells, place, total):
-            links = subtotals_of(cells, place, [total])
-            cells = cells.with_dimension(place, _free(cells.dimensions[place], links))
+def _with_totals(cells: TableCells, totals: Mapping[int, int], levels: Mapping[int, dict[int, int]]) -> TableCells:
+    """Return the cells with their totals, and with values that are sums of others only over all tables."""
+    for axis in range(len(cells.dimensions)):
+        total = totals.get(axis)
+        if axis not in levels and total is not None and not adds_up(cells, axis, total):
+            links = find_subtotals(cells, axis, [total])
+            cells = cells.with_dimension(axis, _with_links(cells.dimensions[axis], links))
         if total is not None:
-            cells = cells.with_dimension(place, with_total(cells.dimensions[place], total))
+            cells = cells.with_dimension(axis, with_grand_total(cells.dimensions[axis], total))
     return cells
 
 
-def _free(dimension: Breakdown, links: Mapping[int, int]) -> Breakdown:
-    """The dimension with what else is part of something, where nothing said it before."""
+def _with_links(dimension: Breakdown, links: Mapping[int, int]) -> Breakdown:
+    """Return the dimension with further parents, for codes that have none."""
     parents = dimension.parents.copy()
-    known = {part: whole for part, whole in enumerate(parents.tolist()) if whole != NO_PARENT}
-    for part, whole in links.items():
-        put_under(known, part, whole)
-    parents[list(known)] = list(known.values())
+    parent_by_code = {part: parent for part, parent in enumerate(parents.tolist()) if parent != NO_PARENT}
+    for part, parent in links.items():
+        add_parent(parent_by_code, part, parent)
+    parents[list(parent_by_code)] = list(parent_by_code.values())
     return replace(dimension, parents=parents)

@@ -1,4 +1,4 @@
-"""A published table in the database: which SQL says what of a cell, and which values its dimensions have."""
+"""A published table in the database: the SQL of its cells, and the values of its dimensions."""
 
 from __future__ import annotations
 
@@ -20,55 +20,69 @@ from sqlaudit.tabular.cells import CellMeasure
 from sqlaudit.tabular.request import AggregatesRequest
 
 PLACES = 9
-"""Contributions and weights are read with at most so many decimal places."""
+"""Largest number of decimal places with which contributions and weights are read."""
 
 
-def _cells_of_rows(
+def _list_cells_of_rows(
     engine: Engine,
     relation: Relation,
     request: AggregatesRequest,
     top: int,
     before: Relation | None = None,
     sets: Sequence[Sequence[int]] | None = None,
-) -> ListedCells:
-    """The cells of rows, with so many of their largest contributions; beside rows of a release before, what changed.
+) -> CellQuery:
+    """Return the query of cells that are made from rows, with their largest contributions.
 
     Args:
+        top: number of largest contributions.
+        before: rows of an earlier release: cells are then what changed; None for all cells.
         sets: grouping sets instead of those of the request.
 
     Raises:
         UsageError: an unknown column, or contributions that are no numbers.
     """
-    own = _rows(engine, relation, request)
-    top = top if own.columns["value"] is not None else 0
+    row_columns = _resolve_row_columns(engine, relation, request)
+    top = top if row_columns.columns["value"] is not None else 0
     sets = request.sets() if sets is None else sets
-    made = render(
+    statement = render(
         "tabular/tabular_contributions.sql",
         engine.dialect,
-        **own.columns,
-        before=None if before is None else _rows(engine, before, request).columns,
-        sets=[list(one) for one in sets],
+        **row_columns.columns,
+        before=None if before is None else _resolve_row_columns(engine, before, request).columns,
+        sets=[list(grouping_set) for grouping_set in sets],
         absolute=request.negative == "absolute",
         top=top,
     )
-    measures, places = _measures(own, top)
-    source, keys = Raw(f"(\n{made.sql}\n)"), tuple(Raw(f"d{place}") for place in range(len(request.by)))
-    flags = tuple(Raw(f"t{place}") for place in range(len(keys))) if sets else ()
-    rows, values = own.columns["source"], tuple(own.columns["dimensions"])
-    if before is not None:  # those that changed, alone
+    measures, places = _select_measures(row_columns, top)
+    source, keys = Raw(f"(\n{statement.sql}\n)"), tuple(Raw(f"d{axis}") for axis in range(len(request.by)))
+    flags = tuple(Raw(f"t{axis}") for axis in range(len(keys))) if sets else ()
+    rows, values = row_columns.columns["source"], tuple(row_columns.columns["dimensions"])
+    if before is not None:  # only what changed
         rows, values = source, keys
     columns = {name: text for name in ("person", "value", "weight", "holdings") if (text := getattr(request, name))}
-    return ListedCells(
-        source, request.by, keys, measures, columns, flags, places, rows, values, finished=False, kinds=own.kinds
+    return CellQuery(
+        source,
+        request.by,
+        keys,
+        measures,
+        columns,
+        flags,
+        places,
+        rows,
+        values,
+        finished=False,
+        kinds=row_columns.kinds,
     )
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _RowColumns:
     """The columns of rows, as the template takes them; value and weight are whole multiples of a decimal place.
 
     Args:
-        columns: their SQL. places: how many decimal places value and weight have. kinds: what the dimensions hold.
+        columns: their SQL.
+        places: number of decimal places of value and weight.
+        kinds: the types of the dimensions.
     """
 
     columns: dict[str, Any]
@@ -76,13 +90,19 @@ class _Rows:
     kinds: tuple[Kind, ...]
 
 
-def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Rows:
-    def found(name: str) -> Resolved | None:
+def _resolve_row_columns(engine: Engine, relation: Relation, request: AggregatesRequest) -> _RowColumns:
+    """Return the SQL of the columns that the request names.
+
+    Raises:
+        UsageError: an unknown column.
+    """
+
+    def resolve_option(name: str) -> Resolved | None:
         text = getattr(request, name)
         return resolve(text, relation, engine.dialect, about(name)) if text else None
 
-    def plain(name: str) -> Raw | None:
-        column = found(name)
+    def settled_sql(name: str) -> Raw | None:
+        column = resolve_option(name)
         return (
             None
             if column is None
@@ -90,35 +110,45 @@ def _rows(engine: Engine, relation: Relation, request: AggregatesRequest) -> _Ro
         )
 
     by = [resolve(text, relation, engine.dialect, about("by")) for text in request.by]
-    columns = {"source": Raw(relation.sql), "dimensions": [Raw(one.sql) for one in by], "entity": plain("person")}
+    columns = {
+        "source": Raw(relation.sql),
+        "dimensions": [Raw(dimension.sql) for dimension in by],
+        "entity": settled_sql("person"),
+    }
     places = {}
     for name in ("value", "weight"):
-        column = found(name)
-        columns[name], places[name] = (None, 0) if column is None else _units(column, name, engine.dialect)
-    return _Rows(columns | {"holding": plain("holdings")}, places, tuple(one.kind for one in by))
+        column = resolve_option(name)
+        columns[name], places[name] = (None, 0) if column is None else _to_integer_units(column, name, engine.dialect)
+    return _RowColumns(
+        columns | {"holding": settled_sql("holdings")}, places, tuple(dimension.kind for dimension in by)
+    )
 
 
-def _measures(own: _Rows, top: int) -> tuple[dict[str, Raw], dict[str, int]]:
-    """The SQL of each measure, and for those that are whole multiples of a decimal place, which one."""
+def _select_measures(row_columns: _RowColumns, top: int) -> tuple[dict[str, Raw], dict[str, int]]:
+    """Return the SQL of each measure, and the decimal places of those that are whole multiples of one."""
     measures: dict[str, str] = {"count": "n"}
     places: dict[str, int] = {}
-    value, weighted = own.places["value"], own.places["weight"]
-    if own.columns["value"]:
+    value, weighted = row_columns.places["value"], row_columns.places["weight"]
+    if row_columns.columns["value"]:
         measures |= {"value": "x", "least": "least"} | {f"largest_{at}": f"x{at}" for at in range(1, top + 1)}
         places |= {"value": value + weighted} | {f"largest_{at}": value for at in range(1, top + 1)}
-    if own.columns["weight"]:
+    if row_columns.columns["weight"]:
         measures |= {"unsteady": "unsteady", "lightest": "lightest"}
         measures |= {f"weight_{at}": f"w{at}" for at in range(1, top + 1)}
         places |= {"lightest": weighted} | {f"weight_{at}": weighted for at in range(1, top + 1)}
-    if own.columns["holding"]:
+    if row_columns.columns["holding"]:
         measures["holdings"] = "h"
-    if own.columns["entity"]:
+    if row_columns.columns["entity"]:
         measures["nobody"] = "nobody"
     return {name: Raw(sql) for name, sql in measures.items()}, places
 
 
-def _units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
-    """A number as a whole multiple of its last decimal place, and how many such places."""
+def _to_integer_units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
+    """Return the SQL of a number as a whole multiple of its last decimal place, and the number of decimal places.
+
+    Raises:
+        UsageError: the column is not numeric.
+    """
     if column.kind is Kind.INTEGER:
         return Raw(column.sql), 0
     if column.column is not None and column.kind not in (Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
@@ -132,7 +162,7 @@ def _units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
 
 
 def check_contributions(measures: dict[str, CellMeasure]) -> None:
-    """Take out of measures what only says that rows can be added up.
+    """Remove the measures that are checks only, and check that rows can be added up.
 
     Raises:
         UsageError: rows without a person, negative contributions, weights that change or are below 1.
@@ -161,18 +191,22 @@ def check_contributions(measures: dict[str, CellMeasure]) -> None:
 
 
 @dataclass(frozen=True)
-class ListedCells:
-    """A table of cells in the database.
+class CellQuery:
+    """The query of a table of cells in the database.
 
     Args:
-        source: what stands in FROM. names: of the dimensions. dimensions: their SQL. measures: the SQL of each measure
-            by its field in `TableCells`, those of several as `largest_1`. columns: what these are called.
-        flags: for each dimension SQL that is 1 where the cell is one of all its values; none where no grouping set says
-            it. places: for measures that are whole multiples of a decimal place, which one.
-        rows: what the table is made from, None when it is there already. values: the SQL of the dimensions over these.
-        finished: whether its totals are looked for among its values.
-        kinds: what its dimensions and then, for a finished table, its measures hold. absent: the places of dimensions
-            that it does not have, of linked tables.
+        source: the SQL of FROM.
+        names: names of the dimensions.
+        dimensions: their SQL.
+        measures: the SQL of each measure by its field in `TableCells`, several contributions as `largest_1`, ….
+        columns: the column of each measure.
+        flags: for each dimension SQL that is 1 where the cell is one of all its values; empty without grouping sets.
+        places: the decimal places of measures that are whole multiples of one.
+        rows: the rows that the table is made from, None when it exists already.
+        values: the SQL of the dimensions over these.
+        finished: True if its totals are looked for among its values.
+        kinds: the types of its dimensions and then, for a finished table, of its measures.
+        absent: of linked tables, the axes of dimensions that it does not have.
     """
 
     source: Raw
@@ -189,7 +223,7 @@ class ListedCells:
     absent: frozenset[int] = frozenset()
 
     def statement(self, dialect: str) -> Statement:
-        """The statement that reads the cells."""
+        """Return the statement that reads the cells."""
         return render(
             "tabular/tabular_cells.sql",
             dialect,
@@ -200,56 +234,63 @@ class ListedCells:
         )
 
     def labels(self, engine: Engine, codes: Sequence[Sequence[int]]) -> dict[tuple[int, int], str]:
-        """The values of dimensions as texts, by (dimension, code), for some codes of each."""
+        """Return the values of dimensions as texts, by (axis, code).
+
+        Args:
+            codes: for each dimension the codes that are needed.
+        """
         shift = 1 if self.flags else 0  # the code of all values comes first
-        shown = [[code - shift for code in dict.fromkeys(some) if code > shift] or [0] for some in codes]
-        shown = [some if len(some) <= _MOST_LISTED else [] for some in shown]  # all of them
+        code_lists = [
+            [code - shift for code in dict.fromkeys(axis_codes) if code > shift] or [0] for axis_codes in codes
+        ]
+        code_lists = [axis_codes if len(axis_codes) <= _MOST_LISTED else [] for axis_codes in code_lists]  # [] = all
         statement = render(
             "tabular/tabular_labels.sql",
             engine.dialect,
             source=self.rows or self.source,
             dimensions=list(self.values or self.dimensions),
-            shown=shown,
+            shown=code_lists,
         )
-        return {(int(place), int(code) + shift): str(label) for place, code, label in engine.run(statement)}
+        return {(int(axis), int(code) + shift): str(label) for axis, code, label in engine.run(statement)}
 
 
-def listed_cells(
+def list_cells(
     engine: Engine,
     relation: Relation,
     request: AggregatesRequest,
     top: int = 0,
     before: Relation | None = None,
     sets: Sequence[Sequence[int]] | None = None,
-) -> ListedCells:
-    """The cells of a published table, or of one that is to be made from rows, with so many largest contributions.
+) -> CellQuery:
+    """Return the query of a published table, or of one that is to be made from rows.
 
-    With rows of a release `before`, cells are what changed: the persons who came, left, or contribute something else.
-    `sets` are grouping sets instead of those of the request.
+    Args:
+        top: number of largest contributions, for rows.
+        before: rows of an earlier release. Cells are then what changed: people who came, left, or contribute something
+            else.
+        sets: grouping sets instead of those of the request.
 
     Raises:
         UsageError: an unknown column.
     """
     if request.microdata:
-        return _cells_of_rows(engine, relation, request, top, before, sets)
-    return finished_cells(engine, relation, request)
+        return _list_cells_of_rows(engine, relation, request, top, before, sets)
+    return list_published_cells(engine, relation, request)
 
 
-def keys_shown(
-    engine: Engine, listed: ListedCells, keys: Sequence[Sequence[int]]
-) -> tuple[Mapping[str, str | None], ...]:
-    """The keys of some cells as texts, by dimension; a missing value and all values together are None."""
-    labels = listed.labels(engine, list(zip(*keys, strict=True)))
-    return tuple({name: labels.get((place, key[place])) for place, name in enumerate(listed.names)} for key in keys)
+def label_keys(engine: Engine, query: CellQuery, keys: Sequence[Sequence[int]]) -> tuple[Mapping[str, str | None], ...]:
+    """Return the keys of cells as texts, by dimension. A missing value and all values together are None."""
+    labels = query.labels(engine, list(zip(*keys, strict=True)))
+    return tuple({name: labels.get((axis, key[axis])) for axis, name in enumerate(query.names)} for key in keys)
 
 
-def finished_cells(
+def list_published_cells(
     engine: Engine, relation: Relation, request: AggregatesRequest, *, in_part: bool = False
-) -> ListedCells:
-    """The cells of a published table.
+) -> CellQuery:
+    """Return the query of a published table.
 
     Args:
-        in_part: whether it may lack some dimensions, all of whose values its cells are then about.
+        in_part: True if it may lack dimensions; its cells are then about all values of these.
 
     Raises:
         UsageError: an unknown column.
@@ -260,58 +301,60 @@ def finished_cells(
 
     columns = {name: text for name in _SINGLE if (text := getattr(request, name))}
     measures = {name: column(text, name) for name, text in columns.items()}
-    for place, text in enumerate(request.largest, 1):
-        columns[f"largest_{place}"] = text
-        measures[f"largest_{place}"] = column(text, "largest")
+    for number, text in enumerate(request.largest, 1):
+        columns[f"largest_{number}"] = text
+        measures[f"largest_{number}"] = column(text, "largest")
     if request.structural:
         measures["structural"] = column(request.structural, "structural")
-    for place, (rate, denominator) in enumerate(request.rates()):
-        for name, text in ((f"rate_{place}", rate), (f"denominator_{place}", denominator)):
+    for number, (rate, denominator) in enumerate(request.rates()):
+        for name, text in ((f"rate_{number}", rate), (f"denominator_{number}", denominator)):
             columns[name], measures[name] = text, column(text, "rate")
     lacking = [in_part and text.isidentifier() and find_column(text, relation) is None for text in request.by]
-    by = [None if left else column(text, "by") for text, left in zip(request.by, lacking, strict=True)]
-    return ListedCells(
+    by = [None if is_absent else column(text, "by") for text, is_absent in zip(request.by, lacking, strict=True)]
+    return CellQuery(
         Raw(relation.sql),
         request.by,
-        tuple(None if one is None else Raw(one.sql) for one in by),
-        {name: Raw(one.sql) for name, one in measures.items()},
+        tuple(None if dimension is None else Raw(dimension.sql) for dimension in by),
+        {name: Raw(resolved.sql) for name, resolved in measures.items()},
         columns,
-        kinds=tuple(Kind.OTHER if one is None else one.kind for one in (*by, *measures.values())),
-        absent=frozenset(place for place, left in enumerate(lacking) if left),
+        kinds=tuple(Kind.OTHER if resolved is None else resolved.kind for resolved in (*by, *measures.values())),
+        absent=frozenset(axis for axis, is_absent in enumerate(lacking) if is_absent),
     )
 
 
-def with_unused_columns(
+def list_unused_columns(
     engine: Engine, relation: Relation, request: AggregatesRequest, *, in_part: bool
-) -> ListedCells | None:
-    """Return the published numbers with the columns of numbers or texts that the request does not use, None if none.
+) -> CellQuery | None:
+    """Return the query of the published numbers and of columns of numbers or texts that are not used; None without any.
 
     Args:
-        in_part: whether the table may lack columns that the request names, as one of several.
+        in_part: True if the table may lack columns that the request names, as one of several.
 
     Raises:
-        UsageError: a column that is said to be insensitive and is not there.
+        UsageError: an insensitive column that is not in the table.
     """
-    listed = finished_cells(engine, relation, replace(request, largest=(), structural="", rate=()), in_part=in_part)
+    query = list_published_cells(
+        engine, relation, replace(request, largest=(), structural="", rate=()), in_part=in_part
+    )
     texts = {text: about("by") for text in (*request.by, request.structural, *request.largest) if text}
-    texts |= {text: about(name) for name, text in listed.columns.items()}
+    texts |= {text: about(name) for name, text in query.columns.items()}
     texts |= {text: about("rate") for text in chain.from_iterable(request.rates())}
     texts |= {text: about("insensitive") for text in request.insensitive}
     used = set[str]()
     for text, option in texts.items():
         if not in_part or not text.isidentifier() or find_column(text, relation):
             used |= columns_read(resolve(text, relation, engine.dialect, option), relation, engine.dialect)
-    unused = [one for one in relation.columns if one.name not in used and one.kind in (*NUMBERS, Kind.TEXT)]
+    unused = [column for column in relation.columns if column.name not in used and column.kind in (*NUMBERS, Kind.TEXT)]
     count = "count" if request.count else "contributors"
-    published = {name: sql for name, sql in listed.measures.items() if name in (count, "value")}
-    further = {f"other_{place}": one.name for place, one in enumerate(unused)}
+    published = {name: sql for name, sql in query.measures.items() if name in (count, "value")}
+    further = {f"other_{number}": column.name for number, column in enumerate(unused)}
     quoted = {name: Raw(quote(column, engine.dialect)) for name, column in further.items()}
-    return replace(listed, measures=published | quoted, columns=listed.columns | further) if unused else None
+    return replace(query, measures=published | quoted, columns=query.columns | further) if unused else None
 
 
-def named_places(listed: ListedCells) -> list[int]:
-    """The places of dimensions whose values are names, which may be spelled in another way: no numbers or days."""
-    return [place for place, kind in enumerate(listed.kinds[: len(listed.names)]) if kind in (Kind.TEXT, Kind.OTHER)]
+def find_text_axes(query: CellQuery) -> list[int]:
+    """Return the dimensions whose values are names, which may be spelled in another way, and no numbers or dates."""
+    return [axis for axis, kind in enumerate(query.kinds[: len(query.names)]) if kind in (Kind.TEXT, Kind.OTHER)]
 
 
 _MOST_LISTED = 1_000
@@ -319,31 +362,35 @@ _MOST_LISTED = 1_000
 _SINGLE = ("count", "contributors", "value", "holdings")
 
 _FAMILIES = dict.fromkeys(NUMBERS, "number") | dict.fromkeys(DATES, "moment")
-"""Kinds whose values every engine brings together by itself."""
+"""Types whose values every engine casts to a common type by itself."""
 
 
-def read_together(engine: Engine, tables: Sequence[ListedCells]) -> ListedCells:
-    """All tables as one, with the number of each beside its cells.
+def union_tables(engine: Engine, tables: Sequence[CellQuery]) -> CellQuery:
+    """Return all tables as one query, with the number of its table beside each cell.
 
-    Columns that are texts in one and something else in another are compared as texts; what a table is not broken down
-    by is missing in its cells.
+    Columns that are texts in one table and something else in another are compared as texts. A dimension that a table
+    does not have is NULL in its cells.
     """
     first = tables[0]
-    dimensions = _alike([one.dimensions for one in tables], [one.kinds[: len(one.names)] for one in tables])
-    measures = _alike([tuple(one.measures.values()) for one in tables], [one.kinds[len(one.names) :] for one in tables])
-    made = render(
+    dimensions = _columns_by_table(
+        [table.dimensions for table in tables], [table.kinds[: len(table.names)] for table in tables]
+    )
+    measures = _columns_by_table(
+        [tuple(table.measures.values()) for table in tables], [table.kinds[len(table.names) :] for table in tables]
+    )
+    statement = render(
         "tabular/tabular_releases.sql",
         engine.dialect,
         releases=[
-            {"source": table.source, "dimensions": own, "measures": numbers}
-            for table, own, numbers in zip(tables, dimensions, measures, strict=True)
+            {"source": table.source, "dimensions": table_dimensions, "measures": numbers}
+            for table, table_dimensions, numbers in zip(tables, dimensions, measures, strict=True)
         ],
     )
-    named = {name: Raw(f"m{place}") for place, name in enumerate(first.measures)}
+    named = {name: Raw(f"m{number}") for number, name in enumerate(first.measures)}
     return replace(
         first,
-        source=Raw(f"(\n{made.sql}\n)"),
-        dimensions=tuple(Raw(f"d{place}") for place in range(len(first.names))),
+        source=Raw(f"(\n{statement.sql}\n)"),
+        dimensions=tuple(Raw(f"d{axis}") for axis in range(len(first.names))),
         measures=named | {"release": Raw("e")},
         kinds=(),
         absent=frozenset(),
@@ -351,11 +398,13 @@ def read_together(engine: Engine, tables: Sequence[ListedCells]) -> ListedCells:
     )
 
 
-def _alike(
+def _columns_by_table(
     columns: Sequence[Sequence[Raw | None]], kinds: Sequence[Sequence[Kind]]
 ) -> list[list[tuple[Raw | None, bool]]]:
-    """For each table its columns, and whether they are made texts."""
-    texts = [len({_FAMILIES.get(kind, str(kind)) for kind in some}) > 1 for some in zip(*kinds, strict=True)]
-    absent = [None in some for some in zip(*columns, strict=True)]
-    wanted = [text or missing for text, missing in zip(texts, absent, strict=True)]
-    return [list(zip(own, wanted, strict=True)) for own in columns]
+    """Return for each table its columns, and whether they are cast to texts."""
+    texts = [
+        len({_FAMILIES.get(kind, str(kind)) for kind in column_kinds}) > 1 for column_kinds in zip(*kinds, strict=True)
+    ]
+    absent = [None in same_column for same_column in zip(*columns, strict=True)]
+    are_texts = [text or missing for text, missing in zip(texts, absent, strict=True)]
+    return [list(zip(table_columns, are_texts, strict=True)) for table_columns in columns]

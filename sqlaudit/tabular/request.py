@@ -47,7 +47,7 @@ _OF_ROWS = ("person", "weight", "grouping")
 
 
 def _labels(_name: str, value: Any) -> tuple[str, ...]:
-    """`region=Total`, or in Python a mapping of dimensions to such values."""
+    """Return `region=Total` from the text, or from a mapping of dimensions to such values in Python."""
     if isinstance(value, Mapping):
         return tuple(f"{dimension}={'NULL' if label is None else label}" for dimension, label in value.items())
     return several(value)
@@ -70,9 +70,11 @@ class AggregatesRequest:
     """The columns of a published table, its totals, and the rules for its cells.
 
     Args:
-        by: names or expressions of the dimensions. count: the column of counts. value: the column of sums.
-        contributors: the column with the number of contributors, where it is not the count. holdings: the column with
-            the number of holdings that they belong to.
+        by: names or expressions of the dimensions.
+        count: the column of counts.
+        value: the column of sums.
+        contributors: the column with the number of contributors, where it is not the count.
+        holdings: the column with the number of holdings that they belong to.
         largest: the columns of the largest, second largest … contribution to the value.
         hidden: texts that mark a hidden cell, besides a missing number; `*=1..4` states the limits of its cells.
         zeros: `shown` if no hidden count is 0, `hidden` if some may be; None = shown if a count of 0 is published.
@@ -85,16 +87,20 @@ class AggregatesRequest:
         structural: a condition that is true for cells that must be empty.
         microdata: whether the rows are contributions from which the table is made; `value` is then the contribution of
             a row, and `holdings` the holding of its person.
-        person: the column that identifies the person; all rows of a person are one contribution. weight: the column
-            of sampling weights.
+        person: the column that identifies the person; all rows of a person are one contribution.
+        weight: the column of sampling weights.
         values: whether persons and holdings that folding merges count as one; None = not given.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution.
         grouping: the tables to make from rows, `region;region,sector;()`; empty = one by all dimensions.
-        protect: whether to hide further cells. price: the cost of hiding a cell. fast: whether to take the first good
-            answer. round_to: round to multiples of this instead. time_limit: seconds for the search, None = no limit.
+        protect: whether to hide further cells.
+        price: the cost of hiding a cell.
+        fast: whether to take the first good answer.
+        round_to: round to multiples of this instead.
+        time_limit: seconds for the search, None = no limit.
         to: the file for the protected table.
         show_values: whether to show the keys of unsafe cells.
-        requirements: the rules for cells. decimal: the decimal sign of numbers that are texts.
+        requirements: the rules for cells.
+        decimal: the decimal sign of numbers that are texts.
 
     Raises:
         UsageError: nothing to judge, or options that contradict each other.
@@ -226,6 +232,11 @@ class AggregatesRequest:
             check_destination(self.to, TABLE_SUFFIXES)
 
     def _check_rows(self) -> None:
+        """Check the options of a table made from rows.
+
+        Raises:
+            UsageError: options of a finished table, or a weight without a person.
+        """
         for name in _OF_TABLES:
             if getattr(self, name):
                 raise UsageError(
@@ -238,28 +249,32 @@ class AggregatesRequest:
         self.sets()
 
     def sets(self) -> tuple[tuple[int, ...], ...]:
-        """The grouping sets, each as places in `by`; none = all dimensions together.
+        """Return the grouping sets, each as axes in `by`; empty = all dimensions together.
 
         Raises:
-            UsageError: one names what is not a dimension, or is there twice.
+            UsageError: a set names an unknown dimension, or is given twice.
         """
-        found: list[tuple[int, ...]] = []
+        sets: list[tuple[int, ...]] = []
         for text in self.grouping.split(";") if self.grouping.strip() else ():
             names = [name.strip() for name in text.strip().removeprefix("(").removesuffix(")").split(",")]
             unknown = [name for name in names if name and name not in self.by]
             if unknown:
                 raise UsageError(f"{spelled('grouping')} names {unknown[0]!r}, which is not in {spelled('by')}.")
-            one = tuple(place for place, name in enumerate(self.by) if name in names)
-            if one in found:
+            grouping_set = tuple(index for index, name in enumerate(self.by) if name in names)
+            if grouping_set in sets:
                 raise UsageError(f"{spelled('grouping')} names a set twice.")
-            found.append(one)
-        left = [name for place, name in enumerate(self.by) if found and not any(place in one for one in found)]
+            sets.append(grouping_set)
+        left = [
+            name
+            for index, name in enumerate(self.by)
+            if sets and not any(index in grouping_set for grouping_set in sets)
+        ]
         if left:
             raise UsageError(f"{left[0]!r} is in no set of {spelled('grouping')}: leave it out of {spelled('by')}.")
-        return tuple(found) if found != [tuple(range(len(self.by)))] else ()
+        return tuple(sets) if sets != [tuple(range(len(self.by)))] else ()
 
     def marks(self) -> tuple[Mark, ...]:
-        """The marks of hidden cells with the limits that they set.
+        """Return the marks of hidden cells with the limits that they set.
 
         Raises:
             UsageError: limits that cannot be read.
@@ -267,22 +282,22 @@ class AggregatesRequest:
         return tuple(map(Mark.parse, self.hidden))
 
     def rates(self) -> tuple[tuple[str, str], ...]:
-        """Each column of rates of the count, with that of its denominator.
+        """Return each column of rates of the count, with that of its denominator.
 
         Raises:
             UsageError: another form, or a rate of something else.
         """
-        found = []
+        rates = []
         for text in self.rate:
             name, _, ratio = text.partition("=")
             count, _, denominator = map(str.strip, ratio.partition("/"))
             if not (name.strip() and denominator) or count != self.count:
                 raise UsageError(f"{spelled('rate')} takes rate=n/d, where n is the column of {spelled('count')}.")
-            found.append((name.strip(), denominator))
-        return tuple(found)
+            rates.append((name.strip(), denominator))
+        return tuple(rates)
 
     def nested(self) -> str:
-        """The dimension whose codes are said to be parts of the codes that they extend; empty where none is.
+        """Return the dimension whose codes are parts of the codes that they extend; empty where there is none.
 
         Raises:
             UsageError: it is not a dimension.
@@ -296,20 +311,20 @@ class AggregatesRequest:
         return name
 
     def totals(self) -> dict[str, str]:
-        """The named value of a total by its dimension.
+        """Return the named value of a total by its dimension.
 
         Raises:
-            UsageError: a text without `=`, or a dimension that is not there or named twice.
+            UsageError: a text without `=`, or an unknown dimension, or one that is named twice.
         """
-        found: dict[str, str] = {}
+        labels: dict[str, str] = {}
         for text in self.total:
             name, equals, label = text.partition("=")
             if not equals:
                 raise UsageError(f"{spelled('total')} takes column=value, for example region=Total.")
-            if name not in self.by or name in found:
+            if name not in self.by or name in labels:
                 what = (
-                    "names a dimension twice" if name in found else f"names {name!r}, which is not in {spelled('by')}"
+                    "names a dimension twice" if name in labels else f"names {name!r}, which is not in {spelled('by')}"
                 )
                 raise UsageError(f"{spelled('total')} {what}.")
-            found[name] = label
-        return found
+            labels[name] = label
+        return labels

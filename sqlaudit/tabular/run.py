@@ -25,22 +25,22 @@ from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.models.registry import CELL_RULES, cell_rule, requirements
 from sqlaudit.reports.document import listing, plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
-from sqlaudit.tabular.differences import differences, each_release, judged_change
+from sqlaudit.tabular.differences import expand_releases, find_differences, judge_change
 from sqlaudit.tabular.hidden import (
     ANY_WIDTH,
-    find_pinned,
-    hidden_cells,
-    hidden_with_contributions,
-    judged_at_limits,
-    only_small_ones,
-    published_elsewhere,
-    read_through,
-    rounded,
+    deduce_hidden_cells,
+    find_hidden_with_contributions,
+    find_narrow_cells,
+    find_published_elsewhere,
+    find_rounded_measures,
+    has_only_small_counts_hidden,
+    judge_at_limits,
+    with_deduced_numbers,
 )
-from sqlaudit.tabular.linked import linked_cells, linked_tables
-from sqlaudit.tabular.listing import ListedCells, keys_shown, listed_cells
+from sqlaudit.tabular.linked import list_linked_tables, read_linked_cells
+from sqlaudit.tabular.listing import CellQuery, label_keys, list_cells
 from sqlaudit.tabular.other_columns import NO_COLUMNS, OtherColumns, find_other_columns, plan_other_columns
-from sqlaudit.tabular.protect import problems_of, protect_cells, released, round_cells, rows_of
+from sqlaudit.tabular.protect import find_problems, iter_rows, protect_cells, released_measures, round_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
     AggregatesResult,
@@ -53,7 +53,7 @@ from sqlaudit.tabular.result import (
     TableProblem,
 )
 from sqlaudit.tabular.structure import read_cells
-from sqlaudit.tabular.totals import added_up, contributors_of, grand_totals
+from sqlaudit.tabular.totals import complete_table, count_contributors, find_grand_totals
 
 
 def find_unsafe_cells(
@@ -66,7 +66,8 @@ def find_unsafe_cells(
     """Check the cells of a published table against rules.
 
     Args:
-        engine: an open engine. target: a table with one row per cell, or rows from which to make one.
+        engine: an open engine.
+        target: a table with one row per cell, or rows from which to make one.
         request: the columns of the table and the rules.
         before: earlier releases, oldest first; a pattern names one in each file. All pairs are compared.
         linked: further tables of the same people, judged together with this one.
@@ -90,64 +91,69 @@ def find_unsafe_cells(
     """
     if linked:
         _check_linked(request, before)
-    if before and not any(cell_rule(one).of_changes for one in request.requirements):
+    if before and not any(cell_rule(requirement).of_changes for requirement in request.requirements):
         raise UsageError(
             f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
         )
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     if isinstance(target, Target):
         request = replace(request, decimal=target.read.decimal)
-        before, linked = ([replace(one, where=one.where or target.where) for one in some] for some in (before, linked))
+        before, linked = (
+            [replace(release, where=release.where or target.where) for release in targets]
+            for targets in (before, linked)
+        )
     relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     if request.protect:
-        given = [target] if isinstance(target, Target) else []
-        refuse_overwriting([request.to], files_read(engine, [*given, *linked]))
+        targets = [target] if isinstance(target, Target) else []
+        refuse_overwriting([request.to], files_read(engine, [*targets, *linked]))
     _refuse_merged(engine, [relation], request)
-    related = [engine.open(one) for one in linked]
-    listed, cells, beside = _cells(engine, relation, related, request)
-    margins = _listed_margins(engine, relation, request)
-    beside_margins = None if margins is None else read_cells(engine, margins, request)
-    rules = [cell_rule(one) for one in request.requirements]
-    older = [engine.open(one) for one in each_release(engine, before, target)]
+    related = [engine.open(table) for table in linked]
+    query, cells, linked_tables = _read_all_cells(engine, relation, related, request)
+    margins = _list_margins(engine, relation, request)
+    margins_cells = None if margins is None else read_cells(engine, margins, request)
+    rules = [cell_rule(requirement) for requirement in request.requirements]
+    older = [engine.open(release) for release in expand_releases(engine, before, target)]
     tables = [relation, *related, *older]
-    others = NO_COLUMNS if request.microdata else find_other_columns(engine, tables, request, rules)
-    judged = JudgedCells(engine, listed, cells, request, beside_margins, others)
-    found = replace(judged.result(relation.label), linked=beside)
+    other_columns = NO_COLUMNS if request.microdata else find_other_columns(engine, tables, request, rules)
+    audit = CellAudit(engine, query, cells, request, margins_cells, other_columns)
+    result = replace(audit.result(relation.label), linked=linked_tables)
     if request.protect:
-        found = replace(found, protection=judged.protected())
+        result = replace(result, protection=audit.protect())
     releases = [*older, relation]
     if before:
         _refuse_merged(engine, releases, request)
-    found = replace(found, differences=tuple(_differences(engine, releases, request)))
-    return replace(found, **provenance(engine, already))
+    result = replace(result, differences=tuple(_judge_differences(engine, releases, request)))
+    return replace(result, **provenance(engine, executed_before))
 
 
 def plan_cells(
     engine: Engine, relation: Relation, request: AggregatesRequest, linked: Sequence[Relation] = ()
 ) -> list[Statement]:
-    """The statement that reads the cells, of linked tables together, for `--dry-run`.
+    """Return the statements that read the cells, of linked tables together, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column.
     """
     if linked:
-        listed, _ = linked_tables(engine, [relation, *linked], request)
+        query, _ = list_linked_tables(engine, [relation, *linked], request)
     else:
-        listed = listed_cells(engine, relation, request, _top(request))
-    margins = _listed_margins(engine, relation, request)
+        query = list_cells(engine, relation, request, _count_contributions(request))
+    margins = _list_margins(engine, relation, request)
     others = [] if request.microdata else plan_other_columns(engine, [relation, *linked], request)
-    return [*(one.statement(engine.dialect) for one in (listed, margins) if one is not None), *others]
+    return [*(source.statement(engine.dialect) for source in (query, margins) if source is not None), *others]
 
 
 def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: AggregatesRequest) -> None:
-    """Nothing where it is known who is one person, and what one holding.
+    """Check that it is clear which values are one person, and which one holding.
 
     Raises:
-        UsageError: some names may mean one, and nobody said whether they do.
+        UsageError: several names may mean one person, and the request does not decide it.
     """
     names = (request.person, request.holdings) if request.microdata else ()
     columns = [
-        ColumnValues(name, [(one, resolve(name, one, engine.dialect, name)) for one in releases], missing=False)
+        ColumnValues(
+            name, [(release, resolve(name, release, engine.dialect, name)) for release in releases], missing=False
+        )
         for name in names
         if name
     ]
@@ -172,207 +178,230 @@ def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
         raise UsageError(f"Linked tables cannot be protected: join them into one table, without {spelled('linked')}.")
 
 
-def _cells(
+def _read_all_cells(
     engine: Engine, relation: Relation, linked: Sequence[Relation], request: AggregatesRequest
-) -> tuple[ListedCells, TableCells, tuple[LinkedTable, ...]]:
-    """The cells of a table, or of several that are linked, and what these are."""
+) -> tuple[CellQuery, TableCells, tuple[LinkedTable, ...]]:
+    """Return the query and the cells of a table, or of linked tables, and a description of each linked table."""
     if not linked:
-        listed = listed_cells(engine, relation, request, _top(request))
-        return listed, read_cells(engine, listed, request), ()
-    listed, cells, split = linked_cells(engine, [relation, *linked], request)
+        query = list_cells(engine, relation, request, _count_contributions(request))
+        return query, read_cells(engine, query, request), ()
+    query, cells, split = read_linked_cells(engine, [relation, *linked], request)
     tables = zip([relation, *linked], split, strict=True)
-    return listed, cells, tuple(LinkedTable(one.label, by) for one, by in tables)
+    return query, cells, tuple(LinkedTable(table.label, by) for table, by in tables)
 
 
-def _listed_margins(engine: Engine, relation: Relation, request: AggregatesRequest) -> ListedCells | None:
-    """The cells of persons with their margins, where a rule compares them: who is in several cells is one there."""
-    if not (request.microdata and request.person and any(cell_rule(one).of_margins for one in request.requirements)):
+def _list_margins(engine: Engine, relation: Relation, request: AggregatesRequest) -> CellQuery | None:
+    """Return the query of the cells of persons with their margins, if a rule compares them; None otherwise.
+
+    A person who is in several cells is one contributor of a margin, so that margins cannot be added up from cells.
+    """
+    if not (
+        request.microdata
+        and request.person
+        and any(cell_rule(requirement).of_margins for requirement in request.requirements)
+    ):
         return None
-    asked = request.sets() or (tuple(range(len(request.by))),)
-    above = [tuple(at for at in one if at != place) for one in asked for place in one]
-    return listed_cells(engine, relation, request, sets=sorted({*asked, *above}))
+    grouping_sets = request.sets() or (tuple(range(len(request.by))),)
+    above = [
+        tuple(other for other in grouping_set if other != axis)
+        for grouping_set in grouping_sets
+        for axis in grouping_set
+    ]
+    return list_cells(engine, relation, request, sets=sorted({*grouping_sets, *above}))
 
 
-def _top(request: AggregatesRequest) -> int:
-    """How many of the largest contributions the rules look at."""
-    return max((cell_rule(one).contributions for one in request.requirements), default=0)
+def _count_contributions(request: AggregatesRequest) -> int:
+    """Return the number of largest contributions that the rules read."""
+    return max((cell_rule(requirement).contributions for requirement in request.requirements), default=0)
 
 
-def _differences(
+def _judge_differences(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest
 ) -> Iterator[ReleaseDifference]:
+    """Yield the verdicts of the rules for changes on every two releases."""
     if len(releases) < 2:
         return
-    rules = tuple(one for one in request.requirements if cell_rule(one).of_changes)
-    asked = replace(request, requirements=rules)
-    labels = [one.label for one in releases]
+    rules = tuple(requirement for requirement in request.requirements if cell_rule(requirement).of_changes)
+    changes_request = replace(request, requirements=rules)
+    labels = [release.label for release in releases]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number})" for number, label in enumerate(labels, 1)]
-    for one in differences(engine, releases, asked, _top(asked)):
-        found = JudgedCells(engine, one.listed, one.cells, asked).difference(labels[one.before], labels[one.after])
-        other = None if one.renamed is None else JudgedCells(engine, one.listed, one.renamed.cells, asked)
-        yield judged_change(found, one, [] if other is None else other.not_safe)
+    for change in find_differences(engine, releases, changes_request, _count_contributions(changes_request)):
+        verdicts = CellAudit(engine, change.query, change.cells, changes_request).judge_difference(
+            labels[change.before], labels[change.after]
+        )
+        if_renamed = (
+            None if change.renamed is None else CellAudit(engine, change.query, change.renamed.cells, changes_request)
+        )
+        yield judge_change(verdicts, change, [] if if_renamed is None else if_renamed.cells_not_safe)
 
-
-# The cells of one table as they are judged.
 
 MOST_ROWS, MOST_COLUMNS = 40, 12
-"""Larger tables are not drawn."""
+"""Limits of a table that is drawn."""
 
 
-def drawn(cells: TableCells, unsafe: Bools, labels: Mapping[tuple[int, int], str]) -> DrawnTable | None:
-    """A table of one or two dimensions with marks; None of a larger one.
+def draw_table(cells: TableCells, unsafe: Bools, labels: Mapping[tuple[int, int], str]) -> DrawnTable | None:
+    """Return a table of one or two dimensions with marks; None of a larger one.
 
     Args:
-        cells: the table. unsafe: cells that a rule finds. labels: of codes, by (dimension, code).
+        cells: the table.
+        unsafe: cells that a rule finds.
+        labels: of codes, by (axis, code).
     """
-    if len(cells.dimensions) > 2 or added_up(cells) is None or not cells.published:
+    if len(cells.dimensions) > 2 or complete_table(cells) is None or not cells.published:
         return None
     codes = []
-    for one, keys in zip(cells.dimensions, cells.keys.T, strict=True):
+    for dimension, keys in zip(cells.dimensions, cells.keys.T, strict=True):
         used = np.unique(keys)
-        codes.append(used[np.argsort(one.is_total[used], kind="stable")].tolist())  # those of totals last
+        codes.append(used[np.argsort(dimension.is_total[used], kind="stable")].tolist())  # totals last
     if len(codes[0]) > MOST_ROWS or (len(codes) > 1 and len(codes[1]) > MOST_COLUMNS):
         return None
-    names = [tuple(labels.get((place, code), "all") for code in some) for place, some in enumerate(codes)]
-    at = dict(zip(map(tuple, cells.keys.tolist()), _marks(cells, unsafe), strict=True))
+    names = [tuple(labels.get((axis, code), "all") for code in axis_codes) for axis, axis_codes in enumerate(codes)]
+    texts = dict(zip(map(tuple, cells.keys.tolist()), _cell_texts(cells, unsafe), strict=True))
     columns = [(code,) for code in codes[1]] if len(codes) > 1 else [()]
-    grid = tuple(tuple(at.get((row, *column), "") for column in columns) for row in codes[0])
+    grid = tuple(tuple(texts.get((row, *column), "") for column in columns) for row in codes[0])
     return DrawnTable(names[0], names[1] if len(names) > 1 else (), grid)
 
 
-def _marks(cells: TableCells, unsafe: Bools) -> list[str]:
-    """What is written into each cell: its first published number, or `*`, with a mark."""
-    one = cells.published[0]
-    known = np.zeros(len(cells), dtype=np.bool_)
-    for hidden in hidden_cells(cells):
-        known[hidden.known_cells[0]] = True
-    found = []
-    for cell, units in enumerate(one.units.tolist()):
-        if one.known[cell]:
-            number = f"{units:,}" if not one.places else f"{units / 10**one.places:,.{one.places}f}"
-            found.append(f"{number} !" if unsafe[cell] else number)
+def _cell_texts(cells: TableCells, unsafe: Bools) -> list[str]:
+    """Return the text of each cell: its first published number, or `*`, with a mark."""
+    measure = cells.published[0]
+    is_deduced = np.zeros(len(cells), dtype=np.bool_)
+    for hidden in deduce_hidden_cells(cells):
+        is_deduced[hidden.deduced_cells[0]] = True
+    texts = []
+    for cell, units in enumerate(measure.units.tolist()):
+        if measure.known[cell]:
+            number = f"{units:,}" if not measure.places else f"{units / 10**measure.places:,.{measure.places}f}"
+            texts.append(f"{number} !" if unsafe[cell] else number)
         else:
-            found.append("* ?" if known[cell] else "*")
-    return found
+            texts.append("* ?" if is_deduced[cell] else "*")
+    return texts
 
 
 _OF_NUMBERS = "{} can be checked for changes only in the rows that the tables were made from."
 MOST_KEYS = 20
-"""So many keys of unsafe cells are shown for a rule."""
+"""Largest number of keys of unsafe cells that are shown for a rule."""
 MOST_INTERVALS = 20
-"""So many hidden cells are shown with what published ones leave them."""
+"""Largest number of hidden cells that are shown with their limits."""
 
 
 @dataclass(frozen=True)
-class JudgedCells:
-    """The cells of one table, and the rules over them.
+class CellAudit:
+    """The audit of one table by the rules of a request.
 
     Args:
-        margins: for rules that compare cells with their margins, all cells with these; None where the cells tell.
+        query: the query of its cells.
+        margins: for rules that compare cells with their margins, all cells with these; None where the cells suffice.
         others: the numeric columns that are not used.
     """
 
     engine: Engine
-    listed: ListedCells
+    query: CellQuery
     cells: TableCells
     request: AggregatesRequest
     margins: TableCells | None = None
     others: OtherColumns = NO_COLUMNS
 
     def result(self, label: str) -> AggregatesResult:
-        """Everything that was asked, without where it comes from."""
-        cells, shown = self.cells, self.request.show_values
+        """Return the result, without provenance, changes and protection."""
+        cells, shows_values = self.cells, self.request.show_values
         small = len(cells) <= MOST_ROWS * MOST_COLUMNS
-        rules = self._found
-        problems = tuple(replace(problem, keys=self._shown(keys)) for problem, keys in self._problems())
-        if any(problem.is_mistake for problem in problems):  # then nothing that cells say holds for certain
+        rules = self._rule_results
+        problems = tuple(replace(problem, keys=self._shown_keys(keys)) for problem, keys in self._problems())
+        if any(problem.is_mistake for problem in problems):  # no cell is safe for certain then
             passing = {Status.PASS: Status.UNDETERMINED}
-            rules = tuple(replace(one, status=passing.get(one.status, one.status)) for one in rules)
+            rules = tuple(replace(rule, status=passing.get(rule.status, rule.status)) for rule in rules)
         return AggregatesResult(
             target=label,
-            by=self.listed.names,
-            columns=self.listed.columns,
-            totals=tuple(one.name for one in cells.dimensions if bool(one.is_total.any())),
-            subtotals={one.name: number for one in cells.dimensions if (number := one.subtotals)},
+            by=self.query.names,
+            columns=self.query.columns,
+            totals=tuple(dimension.name for dimension in cells.dimensions if bool(dimension.is_total.any())),
+            subtotals={dimension.name: number for dimension in cells.dimensions if (number := dimension.subtotals)},
             cells=len(cells),
-            contributors=contributors_of(cells),
-            contributors_added_up=cells.contributors is not None and not bool(grand_totals(cells).any()),
+            contributors=count_contributors(cells),
+            contributors_added_up=cells.contributors is not None and not bool(find_grand_totals(cells).any()),
             unsafe_cells=int(self._unsafe.sum()),
             rules=rules,
             hidden=int(cells.hidden.sum()),
-            marks=tuple(one.described for one in self.request.marks() if one.low is not None or one.high is not None),
+            marks=tuple(
+                mark.described for mark in self.request.marks() if mark.low is not None or mark.high is not None
+            ),
             unused_columns=self.others.names,
             deducible=self._deducible(),
-            intervals=tuple(self._intervals()) if shown else (),
+            intervals=tuple(self._intervals()) if shows_values else (),
             outsiders_only=bool(cells.hidden.any()) and any(rule.of_hidden for _, rule, _ in self._verdicts),
-            small_counts_hidden=only_small_ones(cells),
-            rounded=() if self.request.microdata else tuple(rounded(cells)),
-            drawn=drawn(cells, self._unsafe, self._labels()) if shown and small else None,
+            small_counts_hidden=has_only_small_counts_hidden(cells),
+            rounded=() if self.request.microdata else tuple(find_rounded_measures(cells)),
+            drawn=draw_table(cells, self._unsafe, self._labels()) if shows_values and small else None,
             problems=problems,
         )
 
-    def difference(self, before: str, after: str) -> ReleaseDifference:
-        """What was asked of cells that are changes from one release to another."""
-        rules = self._found
+    def judge_difference(self, before: str, after: str) -> ReleaseDifference:
+        """Return the verdicts on cells that are changes from one release to another."""
+        rules = self._rule_results
         if not self.request.microdata:
-            rules = tuple(replace(one, note=_OF_NUMBERS.format(one.text)) if one.undecided else one for one in rules)
+            rules = tuple(
+                replace(rule, note=_OF_NUMBERS.format(rule.text)) if rule.undecided else rule for rule in rules
+            )
         return ReleaseDifference(before, after, len(self.cells), int(self._unsafe.sum()), rules)
 
     @property
-    def not_safe(self) -> list[Bools]:
+    def cells_not_safe(self) -> list[Bools]:
         """For each rule, the cells that fail it or that it cannot decide."""
         read = (
-            (self.cells if rule.of_hidden else read_through(self.cells), found) for _, rule, found in self._verdicts
+            (self.cells if rule.of_hidden else with_deduced_numbers(self.cells), verdict)
+            for _, rule, verdict in self._verdicts
         )
         return [verdict.unsafe | ~verdict.judged & ~cells.hidden for cells, verdict in read]
 
     @cached_property
     def _verdicts(self) -> tuple[tuple[Requirement, CellRule, Verdicts], ...]:
-        rules = [(one, cell_rule(one)) for one in self.request.requirements]
-        return tuple((one, rule, self._verdict(rule)) for one, rule in rules)
+        rules = [(requirement, cell_rule(requirement)) for requirement in self.request.requirements]
+        return tuple((requirement, rule, self._judge(rule)) for requirement, rule in rules)
 
-    def _verdict(self, rule: CellRule) -> Verdicts:
-        """What a rule says of what is published, and of hidden cells whose contributions are given."""
+    def _judge(self, rule: CellRule) -> Verdicts:
+        """Return the verdict of a rule on published cells, and on hidden cells whose contributions are known."""
         if rule.of_margins and self.margins is not None:
-            found, own = rule.verdicts(self.margins), self._beside_margins(self.margins)
-            return Verdicts(found.unsafe[own], found.judged[own], found.missing)
+            verdicts, rows = rule.verdicts(self.margins), self._find_in_margins(self.margins)
+            return Verdicts(verdicts.unsafe[rows], verdicts.judged[rows], verdicts.missing)
         if rule.of_hidden:
-            return find_pinned(self.cells, rule.width)
-        found = rule.verdicts(read_through(self.cells))
+            return find_narrow_cells(self.cells, rule.width)
+        verdicts = rule.verdicts(with_deduced_numbers(self.cells))
         if self.request.microdata:
-            return found
-        unsafe, judged = judged_at_limits(self.cells, rule)
-        is_open = bool((hidden_with_contributions(self.cells, rule) & ~judged).any())
-        missing = found.missing or (find_pinned(self.cells, ANY_WIDTH).missing if is_open else "")
-        return Verdicts(found.unsafe | unsafe, found.judged | judged, missing)
+            return verdicts
+        is_unsafe, is_judged = judge_at_limits(self.cells, rule)
+        is_open = bool((find_hidden_with_contributions(self.cells, rule) & ~is_judged).any())
+        missing = verdicts.missing or (find_narrow_cells(self.cells, ANY_WIDTH).missing if is_open else "")
+        return Verdicts(verdicts.unsafe | is_unsafe, verdicts.judged | is_judged, missing)
 
-    def _beside_margins(self, margins: TableCells) -> Wholes:
-        """Where the cells are among those with margins, whose codes begin with that of all values."""
-        keys = self.cells.keys + (0 if self.listed.flags else 1)
-        order = np.argsort(margins.numbers, kind="stable")
-        return order[np.searchsorted(margins.numbers[order], margins.packed(keys))]
+    def _find_in_margins(self, margins: TableCells) -> Wholes:
+        """Return the positions of the cells among those with margins, whose codes begin with that of all values."""
+        keys = self.cells.keys + (0 if self.query.flags else 1)
+        order = np.argsort(margins.packed_keys, kind="stable")
+        return order[np.searchsorted(margins.packed_keys[order], margins.pack_keys(keys))]
 
     @cached_property
     def _unsafe(self) -> Bools:
         """Cells that fail some rule."""
-        found = np.zeros(len(self.cells), dtype=np.bool_)
+        is_unsafe = np.zeros(len(self.cells), dtype=np.bool_)
         for _, _, verdict in self._verdicts:
-            found |= verdict.unsafe
-        return found
+            is_unsafe |= verdict.unsafe
+        return is_unsafe
 
     @property
-    def _found(self) -> tuple[RuleFound, ...]:
-        """What each rule says."""
-        return tuple(self._result(*one) for one in self._verdicts)
+    def _rule_results(self) -> tuple[RuleFound, ...]:
+        """The result of each rule."""
+        return tuple(self._rule_result(*verdict) for verdict in self._verdicts)
 
-    def _result(self, requirement: Requirement, rule: CellRule, verdict: Verdicts) -> RuleFound:
-        looked = np.ones(len(self.cells), dtype=np.bool_)
-        if not rule.of_hidden:  # what totals give back is published, but to a rule about just that
-            looked = ~read_through(self.cells).hidden
+    def _rule_result(self, requirement: Requirement, rule: CellRule, verdict: Verdicts) -> RuleFound:
+        """Return the result of one rule."""
+        is_looked_at = np.ones(len(self.cells), dtype=np.bool_)
+        if not rule.of_hidden:  # numbers that totals reveal count as published, except for rules on hidden cells
+            is_looked_at = ~with_deduced_numbers(self.cells).hidden
             if not self.request.microdata:
-                looked |= hidden_with_contributions(self.cells, rule)
-        undecided = ~verdict.judged & ~verdict.unsafe & looked
+                is_looked_at |= find_hidden_with_contributions(self.cells, rule)
+        undecided = ~verdict.judged & ~verdict.unsafe & is_looked_at
         text = requirement.text or requirement.model
         status = Status.UNDETERMINED if undecided.any() else Status.PASS
         if verdict.unsafe.any():
@@ -382,50 +411,50 @@ class JudgedCells:
             cells=int(verdict.unsafe.sum()),
             parameters=rule.values,
             text=text,
-            judged=int((verdict.judged & looked).sum()),
+            judged=int((verdict.judged & is_looked_at).sum()),
             undecided=int(undecided.sum()),
             status=status,
             severity=requirement.severity,
             note=f"{text} needs {verdict.missing}." if undecided.any() and verdict.missing else "",
-            keys=self._shown(self.cells.keys[verdict.unsafe]),
+            keys=self._shown_keys(self.cells.keys[verdict.unsafe]),
             preset=requirement.preset,
         )
 
     def _problems(self) -> Iterator[tuple[TableProblem, Codes]]:
-        """Mistakes; in a table that was made here, totals are right. And hidden cells that rules may have to judge."""
-        yield from problems_of(self.cells, added_up=self.request.microdata)
+        """Yield mistakes and hidden cells that rules may have to judge, with their keys."""
+        yield from find_problems(self.cells, totals_are_right=self.request.microdata)
         if self.others.revealing:
             names = listing(map(repr, self.others.revealing))
-            said = plural(self.others.cells, "cell") + (" has a value" if self.others.cells == 1 else " have values")
+            subject = plural(self.others.cells, "cell") + (" has a value" if self.others.cells == 1 else " have values")
             waived = spelled("insensitive", self.others.revealing[0])
             yield (
                 TableProblem(
                     "other_columns",
                     self.others.cells,
-                    f"{said} in {names}, which may reveal a hidden or small count. Hide it there, too, or use "
+                    f"{subject} in {names}, which may reveal a hidden or small count. Hide it there, too, or use "
                     f"{waived} if it reveals none.",
                 ),
                 self.cells.keys[:0],
             )
-        if hidden_cells(self.cells):
-            found = find_pinned(self.cells, ANY_WIDTH)
-            open_ones = self.cells.hidden & ~found.judged & ~found.unsafe
-            if number := int(open_ones.sum()):
-                said = f"{plural(number, 'hidden cell')} could not be checked"
+        if deduce_hidden_cells(self.cells):
+            narrow = find_narrow_cells(self.cells, ANY_WIDTH)
+            is_open = self.cells.hidden & ~narrow.judged & ~narrow.unsafe
+            if number := int(is_open.sum()):
+                subject = f"{plural(number, 'hidden cell')} could not be checked"
                 yield (
-                    TableProblem("undecided_hidden_cells", number, f"{said}: this needs {found.missing}."),
-                    self.cells.keys[open_ones],
+                    TableProblem("undecided_hidden_cells", number, f"{subject}: this needs {narrow.missing}."),
+                    self.cells.keys[is_open],
                 )
 
     def _labels(self) -> dict[tuple[int, int], str]:
-        """The values of all dimensions."""
-        return self.listed.labels(self.engine, [np.unique(column).tolist() for column in self.cells.keys.T])
+        """Return the values of all dimensions, by (axis, code)."""
+        return self.query.labels(self.engine, [np.unique(column).tolist() for column in self.cells.keys.T])
 
-    def protected(self) -> CellProtection:
-        """The table with unsafe cells and others hidden, written when it is proven to be safe.
+    def protect(self) -> CellProtection:
+        """Return the table with unsafe cells and others hidden, and write it if it is proven to be safe.
 
         Raises:
-            UsageError: nothing says which cells are unsafe, or the table is not complete. MissingDriver: no HiGHS.
+            UsageError: no rule finds unsafe cells, or the table is not complete. MissingDriver: no HiGHS.
         """
         rules = [rule for _, rule, _ in self._verdicts]
         if all(rule.of_hidden for rule in rules):
@@ -433,45 +462,51 @@ class JudgedCells:
         cells, unsafe, request = self.cells, self._unsafe, self.request
         hidden, values = np.zeros_like(unsafe), dict[str, Wholes]()
         if request.round_to is not None:
-            found, values = round_cells(cells, unsafe, rules, request, request.round_to)
+            protection, values = round_cells(cells, unsafe, rules, request, request.round_to)
         else:
-            found, hidden = protect_cells(cells, unsafe, rules, request)
-        if found.safe and request.to is not None:
-            names = [self.listed.columns.get(name, name) for name, _ in released(cells)]
-            rows = rows_of(cells, hidden, self._labels(), values, all_is_total=bool(self.listed.flags))
-            write_rows(request.to, [*self.listed.names, *names], rows)
-            found = replace(found, file=str(request.to))
-        return replace(found, keys=self._shown(cells.keys[hidden & ~unsafe]))
+            protection, hidden = protect_cells(cells, unsafe, rules, request)
+        if protection.safe and request.to is not None:
+            names = [self.query.columns.get(name, name) for name, _ in released_measures(cells)]
+            rows = iter_rows(cells, hidden, self._labels(), values, all_is_total=bool(self.query.flags))
+            write_rows(request.to, [*self.query.names, *names], rows)
+            protection = replace(protection, file=str(request.to))
+        return replace(protection, keys=self._shown_keys(cells.keys[hidden & ~unsafe]))
 
     def _deducible(self) -> int | None:
-        """How many hidden cells published ones give away entirely."""
-        if not bool(self.cells.hidden.any()) or any(one.deduced is None for one in hidden_cells(self.cells)):
+        """Return the number of hidden cells that follow from published ones; None if nothing is hidden, or unknown."""
+        if not bool(self.cells.hidden.any()) or any(
+            hidden.deduced is None for hidden in deduce_hidden_cells(self.cells)
+        ):
             return None
-        return int(find_pinned(self.cells, ANY_WIDTH).unsafe.sum()) if added_up(self.cells) is not None else None
+        return (
+            int(find_narrow_cells(self.cells, ANY_WIDTH).unsafe.sum())
+            if complete_table(self.cells) is not None
+            else None
+        )
 
     def _intervals(self) -> Iterator[CellInterval]:
-        """What published cells leave hidden ones, with keys."""
+        """Yield the limits of hidden cells, with keys."""
         width = max((rule.width for _, rule, _ in self._verdicts), default=Fraction(0))
-        found = [
-            (cell, one, hidden.proof(cell) if one.lower == one.upper else ())
-            for hidden in hidden_cells(self.cells)
-            for cell, one in hidden.intervals(width, MOST_INTERVALS)
+        intervals = [
+            (cell, interval, hidden.proof(cell) if interval.lower == interval.upper else ())
+            for hidden in deduce_hidden_cells(self.cells)
+            for cell, interval in hidden.intervals(width, MOST_INTERVALS)
         ]
-        found = [*published_elsewhere(self.cells, width, MOST_INTERVALS), *found]
-        used = sorted({part for cell, _, proof in found for part in (cell, *(part for part, _ in proof))})
+        intervals = [*find_published_elsewhere(self.cells, width, MOST_INTERVALS), *intervals]
+        used = sorted({part for cell, _, proof in intervals for part in (cell, *(part for part, _ in proof))})
         keys = self.cells.keys[np.array(used, dtype=np.int64)].tolist()
-        named = dict(zip(used, keys_shown(self.engine, self.listed, keys), strict=True)) if used else {}
-        for cell, one, proof in found:
+        named = dict(zip(used, label_keys(self.engine, self.query, keys), strict=True)) if used else {}
+        for cell, interval, proof in intervals:
             adds = tuple(named[part] for part, weight in proof if weight > 0)
             takes = tuple(named[part] for part, weight in proof if weight < 0)
-            yield replace(one, cell=named[cell], adds=adds, takes=takes)
+            yield replace(interval, cell=named[cell], adds=adds, takes=takes)
 
-    def _shown(self, every: Codes) -> tuple[Mapping[str, str | None], ...]:
-        """Keys of cells, when they are shown."""
+    def _shown_keys(self, keys: Codes) -> tuple[Mapping[str, str | None], ...]:
+        """Return the keys of the first cells, if values are shown."""
         if not self.request.show_values:
             return ()
-        keys = every[:MOST_KEYS]
-        return keys_shown(self.engine, self.listed, keys.tolist()) if len(keys) else ()
+        first_keys = keys[:MOST_KEYS]
+        return label_keys(self.engine, self.query, first_keys.tolist()) if len(first_keys) else ()
 
 
 @takes(
@@ -520,6 +555,8 @@ def aggregates(given: Given) -> AggregatesResult:
         rules = (*of_cells(several(given.preset)), *rules)
     request = request_from(AggregatesRequest, vars(given), requirements=rules)
     chosen = target_of(given)
-    older, beside = ([make_target(one, read=given.read) for one in some] for some in (given.before, given.linked))
-    with opened(given.db, given.limits, chosen, *older, *beside) as engine:
-        return find_unsafe_cells(engine, chosen, request, older, beside)
+    older, linked = (
+        [make_target(target, read=given.read) for target in targets] for targets in (given.before, given.linked)
+    )
+    with opened(given.db, given.limits, chosen, *older, *linked) as engine:
+        return find_unsafe_cells(engine, chosen, request, older, linked)

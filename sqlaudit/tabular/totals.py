@@ -1,6 +1,6 @@
-"""Which cells of a table are sums of which others, with totals in between that nobody published.
+"""The equations between the cells of a table, with the totals between them that are not published.
 
-A grand total beside its leaves says as much as one with all totals in between. So the equations have further cells,
+A grand total beside its leaves reveals as much as one with all totals in between. So the equations have further cells,
 which nobody sees, where a total is missing that some published total is made of.
 """
 
@@ -23,52 +23,55 @@ from sqlaudit.tabular.cells import (
     TableCells,
     Wholes,
     as_integers,
-    measures_of,
-    once_per_table,
+    cache_per_table,
+    published_measures,
 )
 from sqlaudit.tabular.secondary.system import (
     Dimension,
     Equations,
     Integers,
-    equations_of,
-    repeated,
-    rounding_base,
-    wrong_sums,
+    build_equations,
+    find_repeated_keys,
+    find_rounding_base,
+    find_wrong_sums,
 )
 
 Facet = frozenset[tuple[int, int]]
-"""How far a table is broken down: dimensions with levels, 1 the first below the total."""
+"""The levels by which a table is broken down: (axis, level), where level 1 is the first below the total."""
 MOST_INNER = 20_000
-"""So many cells of the table behind circular margins are added; beyond, no hidden cell is called safe."""
+"""Largest number of cells added for the table behind cyclic margins; beyond it, no hidden cell counts as safe."""
 
 
-def facets_of(cells: TableCells) -> tuple[Facet, ...]:
-    """The finest tables of which some cells are published."""
-    depths = _depths(cells)
-    _, different = np.unique(cells.packed(depths), return_index=True)
-    found = [
-        frozenset((place, level) for place, depth in enumerate(own) for level in range(1, depth + 1))
-        for own in depths[different].tolist()
+def find_facets(cells: TableCells) -> tuple[Facet, ...]:
+    """Return the finest tables of which some cells are published."""
+    depths = _cell_depths(cells)
+    _, different = np.unique(cells.pack_keys(depths), return_index=True)
+    facets = [
+        frozenset((axis, level) for axis, depth in enumerate(cell_depths) for level in range(1, depth + 1))
+        for cell_depths in depths[different].tolist()
     ]
-    return tuple(one for one in found if not any(one < other for other in found))
+    return tuple(facet for facet in facets if not any(facet < other for other in facets))
 
 
-def _depths(cells: TableCells) -> Codes:
-    """How many steps each cell is below the total, in each dimension."""
-    return np.stack([_depth(one)[cells.keys[:, at]] for at, one in enumerate(cells.dimensions)], axis=1)
+def _cell_depths(cells: TableCells) -> Codes:
+    """Return the number of steps from each cell up to the total, in each dimension."""
+    return np.stack(
+        [_code_depths(dimension)[cells.keys[:, axis]] for axis, dimension in enumerate(cells.dimensions)], axis=1
+    )
 
 
-def _depth(dimension: Breakdown) -> Codes:
-    found = np.zeros(dimension.size, dtype=np.int32)
+def _code_depths(dimension: Breakdown) -> Codes:
+    """Return the number of steps from each code up to a code without a parent."""
+    depths = np.zeros(dimension.size, dtype=np.int32)
     above = dimension.parents.copy()
     while bool((below := above != NO_PARENT).any()):
-        found += below
+        depths += below
         above[below] = dimension.parents[above[below]]
-    return found
+    return depths
 
 
-def in_circle(facets: Collection[Facet]) -> bool:
-    """Whether tables hang together in a circle (they are taken away from outside, as Graham and Yu-Ozsoyoglu do).
+def has_cycle(facets: Collection[Facet]) -> bool:
+    """Return True if margins form a cycle: taking tables away from outside (Graham; Yu and Ozsoyoglu) leaves some.
 
     Example:
         >>> in_circle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)})])
@@ -76,71 +79,82 @@ def in_circle(facets: Collection[Facet]) -> bool:
         >>> in_circle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)}), frozenset({(0, 1), (2, 1)})])
         True
     """
-    left = list(facets)
-    while len(left) > 1:
-        shared = [frozenset(level for level in one if sum(level in other for other in left) > 1) for one in left]
-        distinct = list(dict.fromkeys(shared))
-        kept = [one for one in distinct if not any(one < other for other in distinct)]
-        if kept == left:
+    facets_left = list(facets)
+    while len(facets_left) > 1:
+        shared_levels = [
+            frozenset(level for level in facet if sum(level in other for other in facets_left) > 1)
+            for facet in facets_left
+        ]
+        distinct = list(dict.fromkeys(shared_levels))
+        maximal = [facet for facet in distinct if not any(facet < other for other in distinct)]
+        if maximal == facets_left:
             return True
-        left = kept
+        facets_left = maximal
     return False
 
 
-def inner_keys(cells: TableCells, facets: Collection[Facet]) -> Codes | None:
-    """The keys of the table that all are margins of, where each margin has a cell for it; None when they are too many.
+def find_inner_keys(cells: TableCells, facets: Collection[Facet]) -> Codes | None:
+    """Return the keys of the table that all facets are margins of; None when they are too many.
 
-    A cell that a published margin does not have is zero, and so are those that it would be the sum of.
+    Only keys that have a cell in each margin count: a cell that a published margin does not have is zero, and so are
+    those that it would be the sum of.
     """
-    found = np.zeros((1, 0), dtype=np.int32)
-    for place, dimension in enumerate(cells.dimensions):
-        used = np.unique(cells.keys[:, place])
-        some = used[~np.isin(used, dimension.parents[used])]  # those that are no sums of others that are there
-        if len(found) * len(some) > 50 * MOST_INNER:
+    keys = np.zeros((1, 0), dtype=np.int32)
+    for axis, dimension in enumerate(cells.dimensions):
+        used = np.unique(cells.keys[:, axis])
+        leaves = used[~np.isin(used, dimension.parents[used])]  # codes without parts in the table
+        if len(keys) * len(leaves) > 50 * MOST_INNER:
             return None
-        found = np.concatenate([np.repeat(found, len(some), axis=0), np.tile(some, len(found))[:, None]], axis=1)
-        found = found[_within(cells, found, facets, place)]
-    return found if len(found) <= MOST_INNER else None
+        keys = np.concatenate([np.repeat(keys, len(leaves), axis=0), np.tile(leaves, len(keys))[:, None]], axis=1)
+        keys = keys[_lie_in_margins(cells, keys, facets, axis)]
+    return keys if len(keys) <= MOST_INNER else None
 
 
-def _within(cells: TableCells, keys: Codes, facets: Collection[Facet], last: int) -> Bools:
-    """The keys, in the dimensions up to one, that lie in a cell of each margin that is finished there."""
-    kept = np.ones(len(keys), dtype=np.bool_)
+def _lie_in_margins(cells: TableCells, keys: Codes, facets: Collection[Facet], last: int) -> Bools:
+    """Return True for keys that have a cell in each margin whose last dimension this is.
+
+    Args:
+        keys: in the dimensions up to `last`.
+        last: axis of the last dimension of the keys.
+    """
+    is_inside = np.ones(len(keys), dtype=np.bool_)
     for facet in facets:
-        places = sorted({place for place, _ in facet})
-        if not places or places[-1] != last:
+        axes = sorted({axis for axis, _ in facet})
+        if not axes or axes[-1] != last:
             continue
-        heights = {place: max(level for at, level in facet if at == place) for place in places}
+        heights = {axis: max(level for other, level in facet if other == axis) for axis in axes}
         margin = np.zeros((len(keys), len(cells.dimensions)), dtype=np.int32)
-        for at in places:
-            margin[:, at] = _climbed(cells.dimensions[at], keys[:, at], heights[at])
-        of_facet = (_depths(cells) <= [heights.get(at, 0) for at in range(len(cells.dimensions))]).all(axis=1)
-        there = cells.packed(cells.keys[of_facet], places)
-        kept &= np.isin(cells.packed(margin, places), there)
-    return kept
+        for axis in axes:
+            margin[:, axis] = _climb_to_depth(cells.dimensions[axis], keys[:, axis], heights[axis])
+        of_facet = (_cell_depths(cells) <= [heights.get(axis, 0) for axis in range(len(cells.dimensions))]).all(axis=1)
+        margin_cells = cells.pack_keys(cells.keys[of_facet], axes)
+        is_inside &= np.isin(cells.pack_keys(margin, axes), margin_cells)
+    return is_inside
 
 
-def _climbed(dimension: Breakdown, codes: Codes, depth: int) -> Codes:
-    """The codes, or those above them that are not deeper."""
-    found, deep = codes.copy(), _depth(dimension)
-    while bool((below := deep[found] > depth).any()):
-        found[below] = dimension.parents[found[below]]
-    return found
+def _climb_to_depth(dimension: Breakdown, codes: Codes, depth: int) -> Codes:
+    """Return the codes, or for deeper ones their ancestors at this depth."""
+    climbed, deep = codes.copy(), _code_depths(dimension)
+    while bool((below := deep[climbed] > depth).any()):
+        climbed[below] = dimension.parents[climbed[below]]
+    return climbed
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 _MOST_TIMES, _MOST_BESIDES = 4, 100_000
-"""So many unpublished cells for each published one, and so many besides, are added; else a table is not solved."""
+"""Largest number of unpublished cells that are added: a factor of the published ones, and a constant."""
 _MOST_WAYS_UP = 4_096
 
 
 @dataclass(frozen=True, eq=False)
-class AddedUp:
-    """A table with its equations.
+class CompletedTable:
+    """A table completed by totals that are not published, with its equations.
 
     Args:
-        cells: how many are in the table; they come first. missing: the keys of further cells, which are not published.
-        equations: between all of them. loose: whether more may follow than equations say.
+        cells: number of published cells; they come first.
+        missing: the keys of the further cells, which are not published.
+        equations: between all cells.
+        loose: True if limits may be narrower than the equations show.
     """
 
     cells: int
@@ -149,134 +163,140 @@ class AddedUp:
     loose: bool = False
 
     def with_missing(self, of_cells: npt.NDArray[Scalar], fill: int | bool) -> npt.NDArray[Scalar]:
-        """Something of every cell, with a value for those that are not published."""
+        """Return an array of the published cells with a value for each cell that is not published."""
         return np.concatenate([of_cells, np.full(len(self.missing), fill, dtype=of_cells.dtype)])
 
-    def summed(self, units: Integers, known: Bools) -> tuple[Integers, Bools, Integers]:
-        """The values of all cells, where they are known, and of how many published ones each is the sum.
+    def add_up(self, units: Integers, is_published: Bools) -> tuple[Integers, Bools, Integers]:
+        """Return the values of all cells, where they are known, and the number of published cells in each.
 
-        What is not published is known where everything that it is made of is.
+        A cell that is not published is known where all its parts are.
         """
-        values, given = self.with_missing(np.where(known, units, 0), 0), self.with_missing(known, False)
-        made_of = np.ones(len(values), dtype=np.int64)
+        values, is_known = (
+            self.with_missing(np.where(is_published, units, 0), 0),
+            self.with_missing(is_published, False),
+        )
+        counts = np.ones(len(values), dtype=np.int64)
         equations = self.equations
         unpublished = equations.totals >= self.cells
         while True:
-            whole = np.zeros(len(equations), dtype=np.bool_)
+            are_parts_known = np.zeros(len(equations), dtype=np.bool_)
             if len(equations):
-                whole = np.logical_and.reduceat(given[equations.parts], equations.starts[:-1])
-            ready = np.flatnonzero(whole & ~given[equations.totals] & unpublished)
+                are_parts_known = np.logical_and.reduceat(is_known[equations.parts], equations.starts[:-1])
+            ready = np.flatnonzero(are_parts_known & ~is_known[equations.totals] & unpublished)
             if not len(ready):
-                return values, given, made_of
+                return values, is_known, counts
             cells, first = np.unique(equations.totals[ready], return_index=True)
             values[cells] = equations.sums(values)[ready[first]]
-            made_of[cells] = equations.sums(made_of)[ready[first]]
-            given[cells] = True
+            counts[cells] = equations.sums(counts)[ready[first]]
+            is_known[cells] = True
 
 
-@once_per_table
-def added_up(cells: TableCells) -> AddedUp | None:
-    """The equations of a table; None of several releases, with a cell that is there twice, or too much that is not."""
+@cache_per_table
+def complete_table(cells: TableCells) -> CompletedTable | None:
+    """Return the table with its equations; None of several releases, repeated cells, or too many missing totals."""
     dimensions = [
-        Dimension(one.size, (one.parents.astype(np.int64),) if one.is_total.any() else ()) for one in cells.dimensions
+        Dimension(dimension.size, (dimension.parents.astype(np.int64),) if dimension.is_total.any() else ())
+        for dimension in cells.dimensions
     ]
-    if cells.release is not None or len(repeated(cells.keys.astype(np.int64), dimensions)):
+    if cells.release is not None or len(find_repeated_keys(cells.keys.astype(np.int64), dimensions)):
         return None
-    facets = facets_of(cells)
-    circle = bool(cells.hidden.any()) and in_circle(facets)
-    inner = inner_keys(cells, facets) if circle else cells.keys[:0]
-    missing = _between(cells, cells.keys[:0] if inner is None else inner, every=len(facets) > 1)
+    facets = find_facets(cells)
+    is_cyclic = bool(cells.hidden.any()) and has_cycle(facets)
+    inner = find_inner_keys(cells, facets) if is_cyclic else cells.keys[:0]
+    missing = _find_totals_between(cells, cells.keys[:0] if inner is None else inner, above_all=len(facets) > 1)
     if missing is None:
         return None
     keys = np.concatenate([cells.keys, missing]).astype(np.int64)
-    return AddedUp(len(cells), missing, equations_of(keys, dimensions), loose=inner is None)
+    return CompletedTable(len(cells), missing, build_equations(keys, dimensions), loose=inner is None)
 
 
-def missing_totals(cells: TableCells) -> Codes:
-    """The keys of totals of published cells that are not there themselves."""
-    return _outside(cells, cells.keys, [cells.keys])
+def find_missing_totals(cells: TableCells) -> Codes:
+    """Return the keys of totals of published cells that the table does not have."""
+    return _find_new_totals(cells, cells.keys, [cells.keys])
 
 
-def _between(cells: TableCells, inner: Codes, *, every: bool) -> Codes | None:
-    """The keys of totals that are not there, though larger ones are; None when they are too many.
+def _find_totals_between(cells: TableCells, inner: Codes, *, above_all: bool) -> Codes | None:
+    """Return the keys of missing totals whose own totals are published; None when they are too many.
 
     Args:
-        inner: keys of cells below all published ones. every: those above all, too, where several tables meet in them.
+        inner: keys of cells below all published ones.
+        above_all: True to return missing totals above all published cells as well, where several tables meet in them.
     """
-    most = _MOST_TIMES * len(cells) + _MOST_BESIDES
-    inner = inner[~np.isin(cells.packed(inner), cells.numbers)]
-    found: list[Codes] = [cells.keys, inner]
-    looked = np.concatenate(found)
-    while len(looked):
-        outside = _outside(cells, looked, found)
-        looked = outside if every else outside[_below(cells, outside)]
-        found.append(looked)
-        if sum(map(len, found)) > most + len(cells):
+    limit = _MOST_TIMES * len(cells) + _MOST_BESIDES
+    inner = inner[~np.isin(cells.pack_keys(inner), cells.packed_keys)]
+    known_keys: list[Codes] = [cells.keys, inner]
+    front = np.concatenate(known_keys)
+    while len(front):
+        outside = _find_new_totals(cells, front, known_keys)
+        front = outside if above_all else outside[_are_below_published(cells, outside)]
+        known_keys.append(front)
+        if sum(map(len, known_keys)) > limit + len(cells):
             return None
-    return np.concatenate(found[1:])
+    return np.concatenate(known_keys[1:])
 
 
-def _outside(cells: TableCells, keys: Codes, there: Sequence[Codes]) -> Codes:
-    """The keys of the totals of some cells, each once, without those that are there."""
+def _find_new_totals(cells: TableCells, keys: Codes, known_keys: Sequence[Codes]) -> Codes:
+    """Return the keys of the totals of some cells, each once, without the known ones."""
     above = [keys[:0]]
-    for place, one in enumerate(cells.dimensions):
-        parents = one.parents[keys[:, place]]
+    for axis, dimension in enumerate(cells.dimensions):
+        parents = dimension.parents[keys[:, axis]]
         moved = keys[parents != NO_PARENT].copy()
-        moved[:, place] = parents[parents != NO_PARENT]
+        moved[:, axis] = parents[parents != NO_PARENT]
         above.append(moved)
-    every = np.concatenate(above)
-    numbers, first = np.unique(cells.packed(every), return_index=True)
-    known = np.concatenate([cells.packed(one) for one in there])
-    return every[first[~np.isin(numbers, known)]]
+    totals = np.concatenate(above)
+    numbers, first = np.unique(cells.pack_keys(totals), return_index=True)
+    known_numbers = np.concatenate([cells.pack_keys(keys) for keys in known_keys])
+    return totals[first[~np.isin(numbers, known_numbers)]]
 
 
-def _below(cells: TableCells, keys: Codes) -> Bools:
-    """Which keys are part of a published cell, directly or not."""
-    heights = [int(_depth(one).max(initial=0)) for one in cells.dimensions]
+def _are_below_published(cells: TableCells, keys: Codes) -> Bools:
+    """Return True for keys that are part of a published cell, directly or not."""
+    heights = [int(_code_depths(dimension).max(initial=0)) for dimension in cells.dimensions]
     ways = [steps for steps in product(*(range(height + 1) for height in heights)) if any(steps)]
-    found = np.zeros(len(keys), dtype=np.bool_)
+    is_below = np.zeros(len(keys), dtype=np.bool_)
     if not len(keys) or len(ways) > _MOST_WAYS_UP:
-        return ~found
-    published = np.unique(cells.numbers)
+        return ~is_below
+    published = np.unique(cells.packed_keys)
     for steps in ways:
-        up, whole = keys.copy(), ~found
-        for place, step in enumerate(steps):
+        up, has_parents = keys.copy(), ~is_below
+        for axis, step in enumerate(steps):
             for _ in range(step):
-                parents = cells.dimensions[place].parents[up[:, place]]
-                whole &= parents != NO_PARENT
-                up[:, place] = np.where(parents != NO_PARENT, parents, up[:, place])
-        found[whole] |= np.isin(cells.packed(up[whole]), published)
-    return found
+                parents = cells.dimensions[axis].parents[up[:, axis]]
+                has_parents &= parents != NO_PARENT
+                up[:, axis] = np.where(parents != NO_PARENT, parents, up[:, axis])
+        is_below[has_parents] |= np.isin(cells.pack_keys(up[has_parents]), published)
+    return is_below
 
 
-def contributors_of(cells: TableCells) -> int | None:
-    """How many are behind the whole table: its grand total, else the sum over cells that are no totals of others."""
-    found = cells.contributors
-    if found is None:
+def count_contributors(cells: TableCells) -> int | None:
+    """Return the contributors in the grand total, else the sum over cells that are no totals of others."""
+    contributors = cells.contributors
+    if contributors is None:
         return None
-    every = grand_totals(cells)
-    chosen = every if bool(every.any()) else ~cells.totals
-    return int(sum(found.units[chosen & found.known].tolist()))
+    is_grand_total = find_grand_totals(cells)
+    is_counted = is_grand_total if bool(is_grand_total.any()) else ~cells.totals
+    return int(sum(contributors.units[is_counted & contributors.known].tolist()))
 
 
-def grand_totals(cells: TableCells) -> Bools:
-    """The cell of everybody, where there is one."""
+def find_grand_totals(cells: TableCells) -> Bools:
+    """Return the cell of everybody, where there is one."""
     columns = zip(cells.dimensions, cells.keys.T, strict=True)
-    found: Bools = np.logical_and.reduce([one.is_grand[codes] for one, codes in columns])
-    return found
+    is_grand_total: Bools = np.logical_and.reduce([dimension.is_grand[codes] for dimension, codes in columns])
+    return is_grand_total
 
 
 _FEWEST = 5
-"""So many totals must miss their parts, in both directions, and half of all that can be compared, to be noise."""
+"""Smallest number of wrong totals that counts as noise; half of all compared totals must be wrong, too."""
 
 
 @dataclass(frozen=True, eq=False)
-class MissedSums:
+class SumErrors:
     """Totals of one measure that differ from their parts by more than the rounding of each.
 
     Args:
-        equations: of these. compared: how many equations have all their numbers. small: whether nearly all differ by so
-            little as noise in each cell makes it.
+        equations: the equations of these totals.
+        compared: number of equations whose numbers are all known.
+        small: True if nearly all differ by as little as noise in each cell causes.
     """
 
     equations: Integers
@@ -284,123 +304,132 @@ class MissedSums:
     small: bool
 
     @property
-    def noisy(self) -> bool:
-        """Whether that is so in so many places that numbers were changed on purpose."""
+    def is_noisy(self) -> bool:
+        """True if so many totals are wrong that noise was added."""
         missed = len(self.equations)
         return self.small and missed >= _FEWEST and 2 * missed >= self.compared
 
 
-def _missed_sums(name: str, one: CellMeasure, added: AddedUp) -> MissedSums | None:
-    """The totals of a measure that are not the sum of their parts; None of numbers that are too large to add up.
+def _find_measure_errors(name: str, measure: CellMeasure, table: CompletedTable) -> SumErrors | None:
+    """Return the totals of a measure that are not the sum of their parts; None of numbers that are too large to add up.
 
     Args:
-        name: of the measure, `count` or `value`.
+        name: the measure, `count` or `value`.
     """
-    units = as_integers(one)
+    units = as_integers(measure)
     if units is None:
         return None
-    equations = added.equations
-    values, known, made_of = added.summed(units, one.known)
-    wrong = wrong_sums(equations, values, known)
-    parts = equations.sums(made_of)[wrong] + made_of[equations.totals[wrong]]
-    apart = equations.residuals(values)[wrong]
-    off = np.abs(apart)
-    base = rounding_base(units[one.known])
-    each = 2 * (base.base - 1) if base is not None else int(name == "value")
-    beyond = 2 * off > parts * each
-    wrong, parts, off, apart = wrong[beyond], parts[beyond], off[beyond], apart[beyond]
-    near = off <= np.abs(values[equations.totals[wrong]]) // 10 + 3 * parts * 10**one.places
-    compared = int((~equations.touching(~known)).sum())
-    small = 10 * int(near.sum()) >= 9 * len(wrong) and bool((apart > 0).any()) and bool((apart < 0).any())
-    return MissedSums(wrong, compared, small)
+    equations = table.equations
+    values, is_known, counts = table.add_up(units, measure.known)
+    wrong = find_wrong_sums(equations, values, is_known)
+    parts = equations.sums(counts)[wrong] + counts[equations.totals[wrong]]
+    differences = equations.residuals(values)[wrong]
+    off = np.abs(differences)
+    base = find_rounding_base(units[measure.known])
+    rounding = 2 * (base.base - 1) if base is not None else int(name == "value")
+    beyond = 2 * off > parts * rounding
+    wrong, parts, off, differences = wrong[beyond], parts[beyond], off[beyond], differences[beyond]
+    near = off <= np.abs(values[equations.totals[wrong]]) // 10 + 3 * parts * 10**measure.places
+    compared = int((~equations.touching(~is_known)).sum())
+    small = 10 * int(near.sum()) >= 9 * len(wrong) and bool((differences > 0).any()) and bool((differences < 0).any())
+    return SumErrors(wrong, compared, small)
 
 
-@once_per_table
-def missed_sums(cells: TableCells) -> dict[str, MissedSums]:
-    """For each measure the totals that are not the sums of their parts."""
-    added = added_up(cells)
-    found = {} if added is None else {name: _missed_sums(name, one, added) for name, one in measures_of(cells)}
-    return {name: one for name, one in found.items() if one is not None}
+@cache_per_table
+def find_sum_errors(cells: TableCells) -> dict[str, SumErrors]:
+    """Return for each measure the totals that are not the sums of their parts."""
+    table = complete_table(cells)
+    errors = (
+        {}
+        if table is None
+        else {name: _find_measure_errors(name, measure, table) for name, measure in published_measures(cells)}
+    )
+    return {name: error for name, error in errors.items() if error is not None}
 
 
 def is_noisy(cells: TableCells) -> bool:
-    """Whether totals miss their parts in so many places, by so little, that noise was added."""
-    return any(one.noisy for one in missed_sums(cells).values())
+    """Return True if so many totals differ from their parts, by so little, that noise was added."""
+    return any(errors.is_noisy for errors in find_sum_errors(cells).values())
 
 
-def broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
-    """Totals that are not the sum of their parts, beyond rounding: those of noisy measures, or of others."""
-    if (added := added_up(cells)) is None:
+def find_broken_totals(cells: TableCells, *, noisy: bool) -> Bools:
+    """Return the totals that are not the sum of their parts, beyond rounding.
+
+    Args:
+        noisy: True for the totals of measures with noise, False for those of other measures.
+    """
+    if (table := complete_table(cells)) is None:
         return np.zeros(len(cells), dtype=np.bool_)
-    equations = added.equations
-    found = np.zeros(equations.cells, dtype=np.bool_)
-    for missed in missed_sums(cells).values():
-        for equation in missed.equations.tolist() if missed.noisy is noisy else ():
-            total = equations.totals[equation]  # where it is not published, its parts are the cells that are wrong
-            found[total if total < added.cells else equations.parts_of(equation)] = True
-    return found[: added.cells]
+    equations = table.equations
+    is_broken = np.zeros(equations.cells, dtype=np.bool_)
+    for errors in find_sum_errors(cells).values():
+        for equation in errors.equations.tolist() if errors.is_noisy is noisy else ():
+            total = equations.totals[equation]  # the parts of an unpublished total are wrong instead
+            is_broken[total if total < table.cells else equations.parts_of(equation)] = True
+    return is_broken[: table.cells]
 
 
-def with_left_out(cells: TableCells) -> TableCells:
-    """The cells with those that have no row though totals count them, as hidden ones: `HAVING` leaves such rows out.
+def add_left_out_cells(cells: TableCells) -> TableCells:
+    """Return the cells and, as hidden ones, those without a row that totals count: `HAVING` leaves such rows out.
 
-    Where a total is more than its parts, these are all parts that are not there, but for those that another total,
-    which is just the sum of its parts, says to be 0.
+    Where a total is more than its parts, these are all parts without a row, except for those that another total, which
+    is the sum of its parts, shows to be 0.
     """
     name = "value" if cells.count is None else "count"
-    one = cells.value if cells.count is None else cells.count
-    added, missed = added_up(cells), missed_sums(cells).get(name)
-    if added is None or one is None or missed is None or missed.noisy or bool((one.units < 0).any()):
+    measure = cells.value if cells.count is None else cells.count
+    table, errors = complete_table(cells), find_sum_errors(cells).get(name)
+    if table is None or measure is None or errors is None or errors.is_noisy or bool((measure.units < 0).any()):
         return cells
-    values, known, _ = added.summed(as_integers(one), one.known)  # type: ignore[arg-type]  # else nothing is missed
-    keys, equations = np.concatenate([cells.keys, added.missing]), added.equations
+    values, is_known, _ = table.add_up(as_integers(measure), measure.known)  # type: ignore[arg-type]  # otherwise there are no errors
+    keys, equations = np.concatenate([cells.keys, table.missing]), table.equations
     totals = keys[equations.totals]
-    places = np.argmax(totals != keys[equations.parts[equations.starts[:-1]]], axis=1)
-    more = missed.equations[equations.residuals(values)[missed.equations] > 0]
-    shut = ~equations.touching(~known)
-    shut[missed.equations] = False
+    axes = np.argmax(totals != keys[equations.parts[equations.starts[:-1]]], axis=1)
+    exceeding = errors.equations[equations.residuals(values)[errors.equations] > 0]
+    is_shut = ~equations.touching(~is_known)
+    is_shut[errors.equations] = False
     width = range(len(cells.dimensions))
-    nothing = cells.packed(keys[known & (values == 0)])
-    full = [np.append(nothing, cells.packed(totals[shut & (places == place)])) for place in width]
-    there, looked = cells.packed(keys), [cells.packed(keys[:0])] * len(width)
-    front = [totals[more[places[more] == place]] for place in width]
-    found = keys[:0]
+    zero = cells.pack_keys(keys[is_known & (values == 0)])
+    full = [np.append(zero, cells.pack_keys(totals[is_shut & (axes == axis)])) for axis in width]
+    present, seen = cells.pack_keys(keys), [cells.pack_keys(keys[:0])] * len(width)
+    front = [totals[exceeding[axes[exceeding] == axis]] for axis in width]
+    left_out = keys[:0]
     while any(map(len, front)):
-        looked = [np.append(one, cells.packed(other)) for one, other in zip(looked, front, strict=True)]
-        new = _parts_not_in(cells, front, np.append(there, cells.packed(found)))
-        above = [_totals_in(cells, new, place) for place in width]
-        empty = np.logical_or.reduce([np.isin(cells.packed(above[at]), full[at]) for at in width])
-        found = np.concatenate([found, new[~empty]])
-        if len(found) > _MOST_TIMES * len(cells) + _MOST_BESIDES:
+        seen = [np.append(numbers, cells.pack_keys(other)) for numbers, other in zip(seen, front, strict=True)]
+        new = _find_new_parts(cells, front, np.append(present, cells.pack_keys(left_out)))
+        above = [_move_to_parents(cells, new, axis) for axis in width]
+        empty = np.logical_or.reduce([np.isin(cells.pack_keys(above[at]), full[at]) for at in width])
+        left_out = np.concatenate([left_out, new[~empty]])
+        if len(left_out) > _MOST_TIMES * len(cells) + _MOST_BESIDES:
             return cells
-        known_totals = cells.packed(keys[known])
+        known_totals = cells.pack_keys(keys[is_known])
         front = [
-            one[np.isin(cells.packed(one), known_totals) & ~np.isin(cells.packed(one), looked[at])]
-            for at, one in enumerate(np.unique(one[~empty], axis=0) for one in above)
+            keys[np.isin(cells.pack_keys(keys), known_totals) & ~np.isin(cells.pack_keys(keys), seen[at])]
+            for at, keys in enumerate(np.unique(keys[~empty], axis=0) for keys in above)
         ]
-    return cells.with_left_out(found) if len(found) else cells
+    return cells.with_hidden_cells(left_out) if len(left_out) else cells
 
 
-def _parts_not_in(cells: TableCells, totals: Sequence[Codes], there: Wholes) -> Codes:
-    """The keys of the parts of totals, each once, without those that are there.
+def _find_new_parts(cells: TableCells, totals: Sequence[Codes], known_numbers: Wholes) -> Codes:
+    """Return the keys of the parts of totals, each once, without the known ones.
 
     Args:
         totals: for each dimension the keys of those whose parts differ in this one.
+        known_numbers: packed keys that are known.
     """
-    found = [cells.keys[:0]]
-    for place, (dimension, keys) in enumerate(zip(cells.dimensions, totals, strict=True)):
-        codes = np.union1d(cells.keys[:, place], np.arange(1, dimension.size))  # those of other releases, too
-        for total in np.unique(keys[:, place]):
+    parts_by_total = [cells.keys[:0]]
+    for axis, (dimension, keys) in enumerate(zip(cells.dimensions, totals, strict=True)):
+        codes = np.union1d(cells.keys[:, axis], np.arange(1, dimension.size))  # codes of other releases, too
+        for total in np.unique(keys[:, axis]):
             parts = codes[dimension.parents[codes] == total]
-            some = np.repeat(keys[keys[:, place] == total], len(parts), axis=0)
-            some[:, place] = np.resize(parts, len(some))
-            found.append(some)
-    every = np.unique(np.concatenate(found), axis=0)
-    return every[~np.isin(cells.packed(every), there)]
+            part_keys = np.repeat(keys[keys[:, axis] == total], len(parts), axis=0)
+            part_keys[:, axis] = np.resize(parts, len(part_keys))
+            parts_by_total.append(part_keys)
+    all_parts = np.unique(np.concatenate(parts_by_total), axis=0)
+    return all_parts[~np.isin(cells.pack_keys(all_parts), known_numbers)]
 
 
-def _totals_in(cells: TableCells, keys: Codes, place: int) -> Codes:
-    """The keys of the totals of some cells in one dimension; of what is part of nothing, its own."""
-    found, parents = keys.copy(), cells.dimensions[place].parents[keys[:, place]]
-    found[:, place] = np.where(parents == NO_PARENT, keys[:, place], parents)
-    return found
+def _move_to_parents(cells: TableCells, keys: Codes, axis: int) -> Codes:
+    """Return the keys of the totals of some cells in one dimension. A cell without a total there keeps its key."""
+    moved, parents = keys.copy(), cells.dimensions[axis].parents[keys[:, axis]]
+    moved[:, axis] = np.where(parents == NO_PARENT, keys[:, axis], parents)
+    return moved

@@ -13,10 +13,10 @@ from sqlaudit.population.bounds import bootstrap
 from sqlaudit.population.estimators import (
     DANKAR,
     ESTIMATORS,
-    classes_of_population,
     dankar,
     digamma_difference,
     estimate,
+    estimate_classes,
     fit_pitman,
     log_gamma_difference,
     pitman,
@@ -122,7 +122,7 @@ def test_estimators_have_names() -> None:
 def test_classes_of_the_population_as_fractions(fraction: str) -> None:
     taken = sample(SMALL, fraction)
     expected = oracle.shlosser(SMALL, Fraction(taken.members, taken.population))
-    assert isclose(classes_of_population(taken), float(expected), rel_tol=1e-12)
+    assert isclose(estimate_classes(taken), float(expected), rel_tol=1e-12)
 
 
 @pytest.mark.parametrize(("sizes", "fraction"), [(ALL_NINE, "0.3"), (FOUR, "0.1"), (SMALL, "0.5")])
@@ -178,11 +178,13 @@ def test_draws_follow_the_sampling_formula() -> None:
     """The mean numbers of uniques and pairs of 2,000 samples of 60 are those of Pitman's formula."""
     import numpy as np
 
-    from sqlaudit.population.bounds import _histogram, _new_classes, _sizes
+    from sqlaudit.population.bounds import _count_sizes, _draw_class_sizes, _draw_class_starts
     from sqlaudit.population.estimators import PitmanModel
 
     model, random = PitmanModel(5.0, 0.5), np.random.default_rng(3)
-    drawn = [dict(_histogram(_sizes(new, 0.5, random))) for new in _new_classes(60, model, 2000, random)]
+    drawn = [
+        dict(_count_sizes(_draw_class_sizes(new, 0.5, random))) for new in _draw_class_starts(60, model, 2000, random)
+    ]
     for size in (1, 2, 3):
         mean = sum(one.get(size, 0) for one in drawn) / 2000
         assert mean == pytest.approx(_expected(size, 60, 5.0, 0.5), rel=0.03)
@@ -205,8 +207,8 @@ def test_extreme_parameters_end_in_no_estimate_and_no_error() -> None:
     """Pitman's formula exceeded the largest float, and a drawn class of 10^14 people asked for as many counters."""
     import numpy as np
 
-    from sqlaudit.population.bounds import _histogram
+    from sqlaudit.population.bounds import _count_sizes
     from sqlaudit.population.estimators import PitmanModel
 
     assert PitmanModel(1e9, -1e4).uniques(50_000) == float("inf")
-    assert _histogram(np.array([1, 10**14, 0, 1])) == ((1, 2), (10**14, 1))
+    assert _count_sizes(np.array([1, 10**14, 0, 1])) == ((1, 2), (10**14, 1))

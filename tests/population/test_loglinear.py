@@ -16,7 +16,7 @@ from sqlaudit.base.spec import Target
 from sqlaudit.classes.facts import Frame
 from sqlaudit.engines.contract import Engine
 from sqlaudit.population import loglinear as room
-from sqlaudit.population.loglinear import MAIN, TWO_WAY, cell_risk, chosen, fit_models
+from sqlaudit.population.loglinear import MAIN, TWO_WAY, cell_risk, choose_model, fit_models
 from tests.audit_values import values_query
 from tests.population import oracle
 
@@ -66,7 +66,7 @@ def test_known_populations(interacting: bool) -> None:
     tau1, tau2 = int((alone & (people == 1)).sum()), float((1 / people[alone]).sum())
     cells = {tuple(place): int(members[tuple(place)]) for place in np.argwhere(members).tolist()}
     models = fit_models(members.shape, cells, 0.1)
-    best = chosen(models)
+    best = choose_model(models)
     assert best.model == (TWO_WAY if interacting else MAIN)
     assert best.tau1 == pytest.approx(tau1, rel=0.25)
     assert best.tau2 == pytest.approx(tau2, rel=0.1)
@@ -85,7 +85,7 @@ def test_the_same_from_a_database(engine: Engine, monkeypatch: pytest.MonkeyPatc
     frame = Frame(relation.sql, ("a", "b", "c"), None, False)
     main, pairs = fit_models(SHAPE, cells, 0.2)
     found = cell_risk(frame, engine.dialect, 0.2, engine.run)
-    best = chosen([main, pairs])
+    best = choose_model([main, pairs])
     assert found.model == best.model
     assert isclose(found.tau1, best.tau1, rel_tol=1e-9)
     assert found.test is not None

@@ -17,7 +17,7 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import CELL_RULES, requirements
-from sqlaudit.tabular.listing import listed_cells
+from sqlaudit.tabular.listing import list_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 from sqlaudit.tabular.run import find_unsafe_cells
@@ -134,7 +134,7 @@ def test_the_cells_of_a_missing_value_and_of_all_are_apart() -> None:
     table = pd.DataFrame({"r": ["a", None, None]})
     request = AggregatesRequest(by=("r",), microdata=True, grouping="r;()")
     with connect() as engine:
-        cells = read_cells(engine, listed_cells(engine, engine.open(Target(frame=table)), request), request)
+        cells = read_cells(engine, list_cells(engine, engine.open(Target(frame=table)), request), request)
     assert cells.count is not None
     assert sorted(zip(cells.keys[:, 0].tolist(), cells.count.units.tolist(), strict=True)) == [(0, 3), (1, 2), (2, 1)]
     assert cells.totals.tolist() == [code == 0 for code in cells.keys[:, 0]]

@@ -25,7 +25,7 @@ from sqlaudit.classes.opening import (
     spelling_statements,
 )
 from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.base import WORST_FIRST, Check, Context
@@ -150,7 +150,7 @@ def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> Comp
 
 
 def _with_column_type(engine: Engine, relation: Relation, column: Resolved) -> Resolved:
-    holds = held(engine, relation, column)
+    holds = column_type(engine, relation, column)
     return replace(column, kind=holds.kind, type=holds.type)
 
 
@@ -164,7 +164,7 @@ def _coarsened(engine: Engine, relation: Relation, column: Resolved, hierarchy: 
             f"{about('hierarchies')}: the hierarchy of {column.label} lists its values, which other tables may not "
             "have. Use one with widths, masks, dates or SQL."
         )
-    sql = level_sql(hierarchy, 1, column.sql, engine.dialect, held(engine, relation, column))
+    sql = level_sql(hierarchy, 1, column.sql, engine.dialect, column_type(engine, relation, column))
     return _with_column_type(engine, relation, Resolved(column.label, sql))
 
 

@@ -17,7 +17,7 @@ from sqlaudit.base.sql import render
 from sqlaudit.classes.histogram import Packing
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
+from sqlaudit.hierarchies.dictionary import Dictionary, column_type, dictionary
 from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.lattices.coding import LANES, Attribute, KeyColumn, code_values, decides
 from sqlaudit.lattices.evaluate import all_inherited
@@ -213,8 +213,8 @@ def _checked_dictionary(
     Raises:
         UsageError: its values are neither numbers, texts nor dates, its hierarchy does not fit, or there are no rows.
     """
-    column_type = held(engine, relation, column)
-    if column_type.kind is Kind.OTHER:
+    found_type = column_type(engine, relation, column)
+    if found_type.kind is Kind.OTHER:
         raise UsageError(
             f"{column.label} has neither numbers, texts nor dates. Convert it with an expression, for example "
             f"CAST({column.sql} AS TEXT)."
@@ -231,8 +231,8 @@ def with_column_types(engine: Engine, relation: Relation, roles: ResolvedRoles) 
     """Return the roles with the types of expressions among the quasi-identifiers, so that texts sort by code point."""
 
     def with_type(role: Resolved) -> Resolved:
-        column_type = held(engine, relation, role)
-        return replace(role, kind=column_type.kind, type=column_type.type)
+        found_type = column_type(engine, relation, role)
+        return replace(role, kind=found_type.kind, type=found_type.type)
 
     return replace(roles, quasi_identifiers=tuple(with_type(role) for role in roles.quasi_identifiers))
 

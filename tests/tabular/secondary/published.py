@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlaudit.tabular.secondary.intervals import Deduced, Proof, Protection
-from sqlaudit.tabular.secondary.system import FREE, Dimension, Equations, PublishedTable, equations_of
+from sqlaudit.tabular.secondary.intervals import DeducedLimits, Proof, Protection
+from sqlaudit.tabular.secondary.system import FREE, Dimension, Equations, PublishedTable, build_equations
 from tests.tabular.secondary import oracle
 
 LARGEST = 60
@@ -27,7 +27,7 @@ def published(equations: Equations, values: np.ndarray, hidden: np.ndarray, *, w
     return PublishedTable(equations, values, hidden, nothing, np.full_like(nothing, FREE), whole)
 
 
-def exact(found: Deduced) -> np.ndarray:
+def exact(found: DeducedLimits) -> np.ndarray:
     """The cells whose interval is exact."""
     return (found.low == found.least) & (found.high == found.most)
 
@@ -70,7 +70,7 @@ def drawn(
 ) -> PublishedTable:
     """A table of random counts with totals, of which a share of the cells and one of the totals is hidden."""
     codes, dimensions = grid(sizes, [True] * len(sizes))
-    equations = equations_of(codes, dimensions)
+    equations = build_equations(codes, dimensions)
     leaves = {key: chance.randint(0, largest) for key in itertools.product(*[range(size) for size in sizes])}
     values = filled(codes, equations, leaves, sizes)
     inner = (codes < np.array(sizes)).all(axis=1)

@@ -12,7 +12,7 @@ import pytest
 
 from sqlaudit.tabular.secondary import protecting
 from sqlaudit.tabular.secondary.protecting import Cubes, hide
-from sqlaudit.tabular.secondary.system import Dimension, equations_of
+from sqlaudit.tabular.secondary.system import Dimension, build_equations
 from tests.tabular.secondary.published import drawn, grid
 from tests.tabular.secondary.test_protecting import protects, random_hiding
 
@@ -49,7 +49,7 @@ def test_the_cheapest_square_is_found(seed: int) -> None:
 def test_totals_cells_without_room_and_those_that_must_not_move_have_no_cube() -> None:
     codes, dimensions = grid((3, 3), [True, True])
     room = np.full(16, 9)
-    cubes = Cubes(codes, equations_of(codes, dimensions), room, room)
+    cubes = Cubes(codes, build_equations(codes, dimensions), room, room)
     costs = np.ones(16)
     assert cubes.cheapest(3, 1, costs) is None  # a total
     assert cubes.cheapest(0, 10, costs) is None
@@ -63,7 +63,7 @@ def test_cells_beside_are_those_of_the_same_group_of_a_hierarchy() -> None:
     parents = np.array([4, 4, 5, 5, 6, 6, -1])
     codes = np.arange(7).reshape(-1, 1)
     room = np.full(7, 9)
-    equations = equations_of(codes, [Dimension(7, (parents,))])
+    equations = build_equations(codes, [Dimension(7, (parents,))])
     move = Cubes(codes, equations, room, room).cheapest(0, 2, np.array([1, 9, 1, 1, 1, 1, 1.0]))
     assert move is not None
     assert move.tolist() == [2, -2, 0, 0, 0, 0, 0]

@@ -15,8 +15,8 @@ import pytest
 
 from sqlaudit.base import solver
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.protecting import Hiding, Moves, hide
-from sqlaudit.tabular.secondary.system import FREE, equations_of, system_of
+from sqlaudit.tabular.secondary.protecting import HidingProblem, Moves, hide
+from sqlaudit.tabular.secondary.system import FREE, build_equations, build_system
 from tests.tabular.secondary.published import drawn, grid
 
 COMMAND = (sys.executable, "-c", "from sqlaudit.cli import main; main()")
@@ -81,7 +81,7 @@ def test_programs_beside_the_thread_find_the_same(short: int, monkeypatch: pytes
     expected = deduce(known)
     monkeypatch.setattr(solver, "_SHORT", short)
     found = deduce(known, seconds=60)
-    assert not system_of(known).blocks.tree.all()
+    assert not build_system(known).blocks.tree.all()
     assert np.array_equal(found.low, expected.low)
     assert np.array_equal(found.high, expected.high)
     assert found.unfinished == ""
@@ -89,12 +89,12 @@ def test_programs_beside_the_thread_find_the_same(short: int, monkeypatch: pytes
 
 def test_a_program_that_is_late_proves_nothing_and_says_so() -> None:
     codes, dimensions = grid((3, 3), [True, True])
-    sums = equations_of(codes, dimensions)
+    sums = build_equations(codes, dimensions)
     values = np.full(16, 9)
     moves = Moves(sums, values, values, 100, end=time.monotonic())
-    assert moves.late
+    assert moves.is_late
     assert moves.cheapest(0, 2, np.ones(16)) is None
-    assert not Moves(sums, values, values, 100).late
+    assert not Moves(sums, values, values, 100).is_late
 
 
 def test_time_that_is_used_up_before_all_is_protected_is_not_called_protected() -> None:
@@ -103,8 +103,8 @@ def test_time_that_is_used_up_before_all_is_protected_is_not_called_protected() 
     sensitive = table < 3
     protection = Protection(np.where(sensitive, 2, 0))
     nothing = np.zeros_like(table)
-    asked = Hiding(
-        equations_of(codes, dimensions), table, sensitive, protection, table, nothing, np.full_like(table, FREE)
+    asked = HidingProblem(
+        build_equations(codes, dimensions), table, sensitive, protection, table, nothing, np.full_like(table, FREE)
     )
     found = hide(asked, seconds=0)
     assert (found.stopped, found.bound, found.open.tolist()) == ("time", 0, [])

@@ -12,7 +12,14 @@ import pytest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.tabular.secondary import intervals, programs
 from sqlaudit.tabular.secondary.intervals import Protection, deduce, judge
-from sqlaudit.tabular.secondary.system import FREE, Contradiction, Equations, PublishedTable, equations_of, system_of
+from sqlaudit.tabular.secondary.system import (
+    FREE,
+    Contradiction,
+    Equations,
+    PublishedTable,
+    build_equations,
+    build_system,
+)
 from tests.tabular.secondary.published import drawn, exact, filled, grid, of_threshold, peer, published
 
 SIZES = [(3, 3), (4, 3), (4, 4), (2, 2, 2), (3, 2, 2), (5,), (2, 2, 2, 2)]
@@ -29,7 +36,7 @@ def table(values: list[list[int | None]]) -> PublishedTable:
     codes, dimensions = grid(sizes, [True, True])
     cells = [cell for row in values for cell in row]
     hidden = np.array([cell is None for cell in cells])
-    return published(equations_of(codes, dimensions), np.array([cell or 0 for cell in cells]), hidden)
+    return published(build_equations(codes, dimensions), np.array([cell or 0 for cell in cells]), hidden)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -43,7 +50,7 @@ def test_intervals_are_those_of_all_tables_that_fit(seed: int) -> None:
         found = deduce(one)
         assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == peer(one)
         assert exact(found).all()
-        with_programs += not system_of(one).blocks.tree.all()
+        with_programs += not build_system(one).blocks.tree.all()
     assert with_programs >= 3
 
 
@@ -71,8 +78,8 @@ def test_a_cell_alone_in_its_row_is_determined_and_then_others_are() -> None:
     known = table([[None, 7, 10], [None, None, 9], [6, 13, 19]])
     found = deduce(known)
     assert (found.low.tolist(), found.high.tolist()) == ([3, 3, 6], [3, 3, 6])
-    assert system_of(known).done.known.all()
-    assert system_of(known).blocks.number == 0
+    assert build_system(known).determined.known.all()
+    assert build_system(known).blocks.number == 0
     assert found.known.all()
 
 
@@ -96,7 +103,7 @@ def test_what_several_equations_tell_together_is_found() -> None:
         ]
     )
     found = deduce(known)
-    assert not system_of(known).done.known.any()
+    assert not build_system(known).determined.known.any()
     # rows 1 and 2 without their published cells are 5 and 10, columns 1 and 2 are 5 and 7
     assert found.low[found.cells == 7] == found.high[found.cells == 7] == 3
 
@@ -195,7 +202,7 @@ def test_limits_below_and_above_the_true_value_are_judged_apart() -> None:
 def test_rows_and_columns_of_a_large_table_are_found_at_once() -> None:
     """A quarter of a million cells, of which most hidden ones follow from single equations."""
     codes, dimensions = grid((500, 500), [True, True])
-    sums = equations_of(codes, dimensions)
+    sums = build_equations(codes, dimensions)
     chance = np.random.default_rng(1)
     values = np.zeros((501, 501), dtype=np.int64)
     values[:500, :500] = chance.integers(0, 50, (500, 500))
@@ -209,12 +216,12 @@ def test_rows_and_columns_of_a_large_table_are_found_at_once() -> None:
     assert (found.low <= truth).all()
     assert (truth <= found.high).all()
     assert exact(found).all()
-    by_equations = system_of(known).done.known
+    by_equations = build_system(known).determined.known
     assert np.array_equal(found.low[by_equations], truth[by_equations])
     assert by_equations.sum() > 200
 
 
 def test_filled_tables_add_up() -> None:
     codes, dimensions = grid((2, 2), [True, True])
-    values = filled(codes, equations_of(codes, dimensions), {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}, (2, 2))
+    values = filled(codes, build_equations(codes, dimensions), {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}, (2, 2))
     assert values.tolist() == [1, 2, 3, 3, 4, 7, 4, 6, 10]

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.tabular.secondary.intervals import Protection, ask_contributors, deduce, judge
-from sqlaudit.tabular.secondary.protecting import Hiding, hide
-from sqlaudit.tabular.secondary.system import FREE, equations_of
+from sqlaudit.tabular.secondary.intervals import Protection, deduce, deduce_for_contributors, judge
+from sqlaudit.tabular.secondary.protecting import HidingProblem, hide
+from sqlaudit.tabular.secondary.system import FREE, build_equations
 from tests.tabular.secondary.published import drawn, grid
 
 
 def hiding(
     sizes: tuple[int, ...], values: np.ndarray, sensitive: np.ndarray, need: int, costs: np.ndarray | None = None
-) -> Hiding:
+) -> HidingProblem:
     codes, dimensions = grid(sizes, [True] * len(sizes))
     zero = np.zeros(len(values), dtype=np.int64)
-    return Hiding(
-        equations_of(codes, dimensions),
+    return HidingProblem(
+        build_equations(codes, dimensions),
         values,
         sensitive,
         Protection(np.where(sensitive, need, 0)),
@@ -32,21 +32,21 @@ def hiding(
     )
 
 
-def random_hiding(chance: random.Random, sizes: tuple[int, ...], costs: bool) -> Hiding:
+def random_hiding(chance: random.Random, sizes: tuple[int, ...], costs: bool) -> HidingProblem:
     values = drawn(chance, sizes, share=0, largest=9).values
     inner = (grid(sizes, [True] * len(sizes))[0] < np.array(sizes)).all(axis=1)
     sensitive = inner & (values > 0) & (values < 3)
     return hiding(sizes, values, sensitive, chance.choice([1, 2, 4]), values + 1 if costs else None)
 
 
-def protects(asked: Hiding, hidden: np.ndarray) -> bool:
+def protects(asked: HidingProblem, hidden: np.ndarray) -> bool:
     verdicts = judge(
         deduce(asked.published(hidden)), Protection(np.where(asked.sensitive, asked.protection.sliding, 0))
     )
     return not (verdicts.unsafe | verdicts.undecided).any()
 
 
-def cheaper(asked: Hiding, cost: int) -> bool:
+def cheaper(asked: HidingProblem, cost: int) -> bool:
     """Whether a choice of cells that costs less protects: all of them, one after the other."""
     further = np.flatnonzero(~asked.sensitive)
     for number in range(cost):
@@ -111,7 +111,7 @@ def test_what_nothing_protects_is_said() -> None:
     values = np.array([2, 2])
     asked = hiding((1,), values, np.array([True, False]), 4)
     assert hide(asked).safe
-    fixed = Hiding(
+    fixed = HidingProblem(
         asked.equations, values, asked.sensitive, asked.protection, asked.costs, asked.lower, np.array([FREE, 2])
     )
     found = hide(fixed)
@@ -146,8 +146,12 @@ def test_who_is_alone_in_a_hidden_cell_does_not_undo_it_for_the_others(seed: int
     assert alone.any()
     without, found = hide(one, exact=False), hide(asked, seconds=20)
     assert found.bound <= found.cost
-    seen = ask_contributors(asked.published(found.hidden), deduce(asked.published(found.hidden)), alone, asked.values)
-    verdicts = judge(seen.instead(found.deduced), Protection(np.where(asked.sensitive, asked.protection.sliding, 0)))
+    seen = deduce_for_contributors(
+        asked.published(found.hidden), deduce(asked.published(found.hidden)), alone, asked.values
+    )
+    verdicts = judge(
+        seen.replace_limits(found.deduced), Protection(np.where(asked.sensitive, asked.protection.sliding, 0))
+    )
     open_cells = np.isin(found.deduced.cells, found.open)
     assert not (verdicts.unsafe & ~open_cells).any()
     assert found.safe or len(found.open)
