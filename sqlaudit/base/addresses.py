@@ -68,7 +68,7 @@ class Whereabouts:
         return repr(self.file) if self.file else f"of {self.source}"
 
     def told(self, parts: Mapping[str, str]) -> Mapping[str, str]:
-        """The parts of a connection that may be named: all of them, or none.
+        """Return the parts of a connection that may be named: all of them, or none.
 
         A password with an unescaped sign shifts what comes behind it into other parts, so that one odd part makes all
         of them doubtful.

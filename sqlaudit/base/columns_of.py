@@ -30,7 +30,7 @@ class Resolved:
 
 
 def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
-    """The column called `text`, or else the expression that `text` is.
+    """Return the column called `text`, or else the expression that `text` is.
 
     An exact name wins, then a name that differs only in case (if there is one such), then an expression.
 
@@ -87,7 +87,7 @@ def _refuse_variant(column: ColumnInfo, option: str) -> None:
 
 
 def find_column(name: str, relation: Relation) -> ColumnInfo | None:
-    """The column of that name: exact, or the only one that differs in case alone.
+    """Return the column of that name: exact, or the only one that differs in case alone.
 
     Raises:
         UsageError: several columns differ from the name in case alone.
@@ -105,7 +105,7 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
 
 
 def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
-    """The columns of a relation that a column or expression reads."""
+    """Return the columns of a relation that a column or expression reads."""
     if role.column is not None:
         return {role.column}
     import sqlglot
@@ -117,7 +117,7 @@ def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
 
 
 def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
-    """The error for a column that is not there."""
+    """Return the error for a column that is not there."""
     if name in relation.unreadable:
         return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
     names = [column.name for column in relation.columns]
@@ -134,7 +134,7 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
 
 
 def resolve_like(own: Resolved, relation: Relation, dialect: str, option: str) -> Resolved:
-    """The column of another table that a column is compared with: of the same name or expression.
+    """Return the column of another table that a column is compared with: of the same name or expression.
 
     Raises:
         UsageError: as `resolve`, or one holds floating-point numbers and the other exact ones, of which an equality

@@ -48,7 +48,7 @@ def _found(text: str) -> re.Match[str] | None:
 
 
 def looks_like_connection(text: str) -> bool:
-    """Whether a text is meant as a connection to a database, well written or not.
+    """Return True if a text is meant as a connection to a database, well written or not.
 
     Example:
         >>> looks_like_connection("postgresql:/u:hush@h/db"), looks_like_connection("clinic.duckdb")
@@ -58,7 +58,7 @@ def looks_like_connection(text: str) -> bool:
 
 
 def without_connections(sentence: str) -> str:
-    """The sentence without anything that looks like a connection to a database.
+    """Return the sentence without anything that looks like a connection to a database.
 
     Example:
         >>> without_connections("There is no file 'postgres//u:hush@h/db'. Did you mean 'db'?")
@@ -84,7 +84,7 @@ def _behind(rest: str) -> str:
 
 
 def literals_hidden(sql: str) -> str:
-    """A statement without its texts that look like connections (`dblink('host=… password=…')`), to be shown.
+    """Return a statement without its texts that look like connections (`dblink('host=… password=…')`), to be shown.
 
     Example:
         >>> literals_hidden("SELECT * FROM dblink('host=h password=hush', 'SELECT 1') WHERE host = 'h'")

@@ -117,22 +117,22 @@ STOPPED = (BudgetSpent, Interrupted, KeyboardInterrupt)
 
 
 def by_hand(why: BaseException) -> bool:
-    """Whether it was somebody."""
+    """Return True if it was somebody."""
     return not isinstance(why, BudgetSpent)
 
 
 def at_once() -> bool:
-    """The budget of what would come after a search that somebody stopped."""
+    """Return the budget of what would come after a search that somebody stopped."""
     return True
 
 
 def never() -> bool:
-    """The budget of a search without one."""
+    """Return the budget of a search without one."""
     return False
 
 
 def until(began: float, budget: float | None) -> Stop:
-    """The budget of so many seconds from a moment of `time.monotonic()` on; None = no limit.
+    """Return the budget of so many seconds from a moment of `time.monotonic()` on; None = no limit.
 
     Example:
         >>> until(time.monotonic(), 60)(), until(time.monotonic() - 61, 60)(), until(0, None)()

@@ -84,7 +84,8 @@ def _remove_folder(path: Path) -> None:
 
 
 def temporary_beside(final: Path) -> Path:
-    """An empty file (0600) in the folder of `final`, which `forget` ends; what killed runs left there is removed.
+    """Return an empty file (0600) in the folder of `final`, which `forget` ends; what killed runs left there is
+    removed.
 
     Raises:
         UsageError: nothing can be created there.
@@ -148,7 +149,7 @@ def remove_files(folder: Path) -> list[Path]:
 
 
 def _removed(path: Path, pid: str = "") -> bool:
-    """Whether an unfinished file was one of a run that is gone (of `pid`, where it is named), and is removed."""
+    """Return True if an unfinished file was one of a run that is gone (of `pid`, where it is named), and is removed."""
     found = _PART.fullmatch(path.name)
     if found is None or pid not in ("", found["pid"]) or not _is_left(path, found):
         return False
@@ -160,7 +161,7 @@ def _removed(path: Path, pid: str = "") -> bool:
 
 
 def _noted(temporary: Path, mark: str) -> Path | None:
-    """The note of a temporary file; none where the temporary directory takes nothing, as it only helps."""
+    """Return the note of a temporary file; none where the temporary directory takes nothing, as it only helps."""
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=f"sqlaudit-{_NOTE}-{mark}")
         with os.fdopen(handle, "wb") as file:
@@ -170,7 +171,7 @@ def _noted(temporary: Path, mark: str) -> Path | None:
 
 
 def _removed_by_note(note: Path, pid: str) -> list[Path]:
-    """The file that a note names, when it was there still; both are gone afterwards."""
+    """Return the file that a note names, when it was there still; both are gone afterwards."""
     if not stat.S_ISREG(note.lstat().st_mode):
         return []
     with note.open("rb") as file:
@@ -188,7 +189,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _is_left(path: Path, found: re.Match[str]) -> bool:
-    """True for a thing of this user, made on this machine by a process that is gone; a link is none."""
+    """Return True for a thing of this user, made on this machine by a process that is gone; a link is none."""
     if found["host"] != _host():
         return False
     try:
@@ -240,7 +241,7 @@ _AS_THEY_ARE = (int, float, Decimal, dt.date, dt.time)
 
 
 def csv_cell(value: Any) -> Any:
-    """The value as a CSV file has it: what a spreadsheet would run as a formula has an apostrophe in front.
+    """Return the value as a CSV file has it: what a spreadsheet would run as a formula has an apostrophe in front.
 
     Example:
         >>> csv_cell("=1+1"), csv_cell("x;=1+1"), csv_cell("a = b"), csv_cell(-5), csv_cell(None)
@@ -251,21 +252,22 @@ def csv_cell(value: Any) -> Any:
 
 
 def flat(value: Any) -> Any:
-    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
+    """Return the value as files know it: fractions as floats, bytes as hexadecimal text."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value.hex() if isinstance(value, bytes) else value
 
 
 def harmless(text: str) -> str:
-    """A text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
+    """Return a text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
     if not _SUSPECT.search(text):
         return text
     return _marked(_each_cell(text, _marked), _BREAK.match(text))
 
 
 def label_cell(text: str | None) -> str | None:
-    """A value or label of a hierarchy as its file has it: like `csv_cell`, but a number stays one, as others read it.
+    """Return a value or label of a hierarchy as its file has it: like `csv_cell`, but a number stays one, as others
+    read it.
 
     Example:
         >>> label_cell("-5"), label_cell("=1"), label_cell("[-10, -5)")
@@ -275,7 +277,7 @@ def label_cell(text: str | None) -> str | None:
 
 
 def as_written(text: str) -> str:
-    """The text that `harmless` was given.
+    """Return the text that `harmless` was given.
 
     Example:
         >>> as_written("'=1+1"), as_written("x;'=1+1"), as_written("'tis"), as_written(harmless("'=1"))
@@ -287,7 +289,7 @@ def as_written(text: str) -> str:
 
 
 def _each_cell(text: str, change: Callable[[str, object], str]) -> str:
-    """The text with each piece changed, by whether it would be computed as a cell."""
+    """Return the text with each piece changed, by whether it would be computed as a cell."""
     first, *rest = _SEPARATORS.split(text)
     runs = (_RUNS.match(piece) and not _COMPUTES_NOTHING.fullmatch(piece) for piece in rest)
     return "".join([change(first, _RUNS.match(first)), *map(change, rest, runs)])
@@ -307,7 +309,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def exists(path: str | Path) -> bool:
-    """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
+    """Return True if something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
 
     Example:
         >>> exists("."), exists("no" * 200)
@@ -317,12 +319,12 @@ def exists(path: str | Path) -> bool:
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a regular file lies there; see `exists`."""
+    """Return True if a regular file lies there; see `exists`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def is_sqlite(path: str | Path) -> bool:
-    """Whether a file is an SQLite database, by its first bytes."""
+    """Return True if a file is an SQLite database, by its first bytes."""
     if not is_file(path):
         return False
     try:
@@ -333,12 +335,12 @@ def is_sqlite(path: str | Path) -> bool:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether a folder lies there; see `exists`."""
+    """Return True if a folder lies there; see `exists`."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def expanded(text: str | Path) -> Path:
-    """The path with `~` as the home folder, as a shell reads it: as it stands when nobody has that name.
+    """Return the path with `~` as the home folder, as a shell reads it: as it stands when nobody has that name.
 
     Example:
         >>> expanded("~no such person/a.csv").name
@@ -351,7 +353,7 @@ def expanded(text: str | Path) -> Path:
 
 
 def resolved(path: str | Path) -> Path:
-    """The path without links; as it stands, below the current folder, when it can be no path."""
+    """Return the path without links; as it stands, below the current folder, when it can be no path."""
     try:
         return Path(path).resolve()
     except (OSError, ValueError, RuntimeError):
@@ -373,7 +375,7 @@ class Stamp:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file, None when there is none any more."""
+    """Return the stamp of a file, None when there is none any more."""
     try:
         facts = path.stat()
     except OSError:
@@ -382,7 +384,7 @@ def stamp(path: Path) -> Stamp | None:
 
 
 def no_name(path: str | Path) -> InputError:
-    """The error for a path with a sign that no file's name can have: a NUL, or half of a pair in UTF-16."""
+    """Return the error for a path with a sign that no file's name can have: a NUL, or half of a pair in UTF-16."""
     return InputError(f"{str(path)!r} cannot be the name of a file.")
 
 
@@ -427,7 +429,8 @@ def check_ending(path: Path, suffixes: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file in the folder of `path` that takes its place when the block ends well, and is gone otherwise.
+    """Return a temporary file in the folder of `path` that takes its place when the block ends well, and is gone
+    otherwise.
 
     Args:
         path: the file to be written; a link is followed; what is no regular file (a pipe, /dev/null) is written to.
@@ -500,7 +503,7 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callab
 
 
 def _mode_for(final: Path) -> int:
-    """The permissions of the file that is replaced; for a new one what the user's umask leaves."""
+    """Return the permissions of the file that is replaced; for a new one what the user's umask leaves."""
     if final.exists():
         return final.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -53,7 +53,7 @@ _COMPLETING = threading.RLock()
 
 
 def _is_plain(cls: type, options: dict[str, Any]) -> bool:
-    """Whether this module knows everything that such a class may have."""
+    """Return True if this module knows everything that such a class may have."""
     if options not in _OPTIONS or any("__dataclass_fields__" in above.__dict__ for above in cls.__mro__[1:]):
         return False
     kinds = map(str, inspect.get_annotations(cls).values())
@@ -105,7 +105,7 @@ def _complete(cls: Any) -> None:
 
 
 def _methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The methods that are different from class to class, with their names."""
+    """Return the methods that are different from class to class, with their names."""
     compared = _values(cls, lambda each: each.compare)
     hashed = _values(cls, lambda each: each.compare if each.hash is None else each.hash)
 
@@ -143,7 +143,7 @@ def _values(
 
 
 def _init(cls: Any) -> Callable[..., None]:
-    """The one method that has to be compiled: its parameters are the fields."""
+    """Return the one method that has to be compiled: its parameters are the fields."""
     fields = dataclasses.fields(cls)
     named = [_parameter(each) for each in fields if each.init and each.kw_only]
     taken = [_parameter(each) for each in fields if each.init and not each.kw_only]
@@ -189,5 +189,7 @@ def _refuse_to_delete(self: Any, name: str) -> None:
 
 
 def _is_frozen(of: Any, name: str) -> bool:
-    """Whether an attribute is a field, or the class itself a dataclass; a plain class below one may have others."""
+    """Return True if an attribute is a field, or the class itself a dataclass; a plain class below one may have
+    others.
+    """
     return "__dataclass_fields__" in type(of).__dict__ or name in of.__dataclass_fields__

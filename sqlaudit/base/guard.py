@@ -49,7 +49,7 @@ class MisreadError(UsageError):
 
 
 def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
-    """The statements of a text; functions are not known, so that each is spelled as it was written.
+    """Return the statements of a text; functions are not known, so that each is spelled as it was written.
 
     Raises:
         sqlglot.errors.SqlglotError: it cannot be read.
@@ -115,7 +115,9 @@ def refuse_alias(root: exp.Expression, option: str) -> None:
 
 
 def with_units(written: exp.Expression, read: exp.Expression) -> exp.Expression:
-    """The expression with words that only look like columns, as MONTH in `datediff(MONTH, a, b)`, as plain words."""
+    """Return the expression with words that only look like columns, as MONTH in `datediff(MONTH, a, b)`, as plain
+    words.
+    """
     names = {column.name for column in read.find_all(exp.Column)}
     for column in list(written.find_all(exp.Column)):
         if column.name not in names and column is not written:
@@ -124,7 +126,7 @@ def with_units(written: exp.Expression, read: exp.Expression) -> exp.Expression:
 
 
 def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression]:
-    """The statements of a text, read so that nothing of it gets lost; they may be of any kind.
+    """Return the statements of a text, read so that nothing of it gets lost; they may be of any kind.
 
     Raises:
         MisreadError: a number runs into a word, or a word of the text would be lost.
@@ -148,14 +150,14 @@ def _carried(text: str, dialect: str, names: bool) -> list[str]:
 
 
 def _words(texts: Sequence[str]) -> list[str]:
-    """The words of texts; digits may be grouped by underscores."""
+    """Return the words of texts; digits may be grouped by underscores."""
     found = [word.casefold() for text in texts for word in _WORD.findall(text)]
     return [word.replace("_", "") if word[0].isdigit() else word for word in found]
 
 
 @cache
 def _plain(dialect: str) -> Any:
-    """The dialect, with a parser that knows hardly any function.
+    """Return the dialect, with a parser that knows hardly any function.
 
     Raises:
         MissingDriver: sqlglot is compiled, so that its parser can't be changed.
@@ -222,7 +224,7 @@ class RandomRowsError(UsageError):
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
-    """The parsed query when `text` is one SELECT that writes nothing.
+    """Return the parsed query when `text` is one SELECT that writes nothing.
 
     Raises:
         UsageError: it does not parse, has several statements, or is not a plain query.
@@ -252,7 +254,7 @@ def _read_query(text: str, dialect: str) -> exp.Query:
 
 
 def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
-    """The parsed expression when `text` is a single one that reads nothing but the row's own columns.
+    """Return the parsed expression when `text` is a single one that reads nothing but the row's own columns.
 
     Args:
         text: what the user wrote, for instance `year(birth)`.
@@ -291,7 +293,7 @@ def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
 
 
 def names_cte(table: exp.Table) -> bool:
-    """Whether a name without a schema means a WITH of the query around it, and not a table of the database.
+    """Return True if a name without a schema means a WITH of the query around it, and not a table of the database.
 
     Example:
         >>> query = guard_query("WITH p AS (SELECT * FROM p) SELECT * FROM p", "postgres")
@@ -328,7 +330,7 @@ def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
 
 
 def _statements(text: str, dialect: str, option: str) -> list[str]:
-    """The first word of every statement; looked at before parsing, since sqlglot logs what it does not know."""
+    """Return the first word of every statement; looked at before parsing, since sqlglot logs what it does not know."""
     try:
         tokens = sqlglot.tokenize(text, dialect=dialect)
     except SqlglotError:
@@ -348,7 +350,7 @@ def _statements(text: str, dialect: str, option: str) -> list[str]:
 
 
 def _written(text: str, dialect: str, option: str, *, names: bool = True) -> exp.Expression:
-    """The statement with its functions as they were written."""
+    """Return the statement with its functions as they were written."""
     tree = _parse(text, dialect, option, written_tree)
     _refuse_outside(tree, dialect, option)
     refuse_lost(text, tree, dialect, option, names=names)
@@ -394,7 +396,7 @@ def refuse_deep(tree: exp.Expr, option: str) -> None:
 
 
 def too_deep(option: str) -> UsageError:
-    """The error for SQL that is nested too deeply to be read."""
+    """Return the error for SQL that is nested too deeply to be read."""
     return UsageError(f"{option} is nested too deeply.")
 
 
@@ -428,7 +430,7 @@ def refuse_random_views(names: Iterable[str], definitions: Mapping[str, str], di
 
 
 def _random_in(words: Sequence[str]) -> str:
-    """The first of the words by which SQL gives other rows each time; empty without any."""
+    """Return the first of the words by which SQL gives other rows each time; empty without any."""
     for word, after in pairwise((*words, "")):
         if after == "(" and word in RANDOM:
             return f"{word}()"
@@ -486,7 +488,7 @@ Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
 
 
 def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: str) -> str:
-    """The same for SQL over a relation's columns."""
+    """Return the same for SQL over a relation's columns."""
     (select,) = written_tree("SELECT " + sql, dialect)
     return "" if select is None else remark_on(select, kinds_of(columns), dialect, what)
 
@@ -544,7 +546,7 @@ def _name(node: exp.Expr) -> str:
 
 
 def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
-    """Whether a node gives whole numbers on every engine."""
+    """Return True if a node gives whole numbers on every engine."""
     if isinstance(node, exp.Literal):
         return not node.is_string and node.name.isdecimal()
     if isinstance(node, exp.Column):
@@ -558,7 +560,7 @@ def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a node that gives whole numbers when all of them do; none for another node."""
+    """Return the parts of a node that gives whole numbers when all of them do; none for another node."""
     if isinstance(node, exp.Case):
         results = [branch.args["true"] for branch in node.args["ifs"]] + [node.args.get("default") or exp.null()]
         return [one for one in results if not isinstance(one, exp.Null)]

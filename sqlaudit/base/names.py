@@ -84,7 +84,8 @@ _SPOKEN = {
 
 
 def spoken(dialect: str) -> Spoken:
-    """The facts of a dialect by its sqlglot name; of another than the engines', what every warehouse understands.
+    """Return the facts of a dialect by its sqlglot name; of another than the engines', what every warehouse
+    understands.
 
     Example:
         >>> spoken("duckdb").wide, spoken("snowflake").wide
@@ -100,7 +101,7 @@ def spoken(dialect: str) -> Spoken:
 
 
 def quote(name: str, dialect: str) -> str:
-    """The one quoting function: an identifier exactly as named, safe in any position of a statement.
+    """Return the one quoting function: an identifier exactly as named, safe in any position of a statement.
 
     Example:
         >>> quote('a "b"; c', "duckdb")
@@ -115,7 +116,7 @@ def quote(name: str, dialect: str) -> str:
 
 
 def literal(value: object, dialect: str) -> str:
-    """A Python value as SQL: text, numbers, booleans, lists of them, and dictionaries with text keys.
+    """Return a Python value as SQL: text, numbers, booleans, lists of them, and dictionaries with text keys.
 
     For settings, file names and read options only; values of the audited data never pass through here.
 
@@ -144,7 +145,7 @@ def literal(value: object, dialect: str) -> str:
 
 
 def split_name(text: str) -> tuple[str, ...]:
-    """The parts of a table's name as a user writes it: dots separate, double quotes protect.
+    """Return the parts of a table's name as a user writes it: dots separate, double quotes protect.
 
     Raises:
         UsageError: a quote that is not closed, an empty part, or text after a closing quote.
@@ -161,8 +162,9 @@ def split_name(text: str) -> tuple[str, ...]:
 
 
 def name_parts(text: str) -> list[tuple[str, bool]]:
-    """The parts of a dotted name as they are written, and whether they are quoted; none when a quote is not closed, or
-    a part is missing."""
+    """Return the parts of a dotted name as they are written, and whether they are quoted; none when a quote is not
+    closed, or a part is missing.
+    """
     parts, at, dot = [], 0, "."
     while dot:
         found = re.compile(_PART).match(text, at)
@@ -175,7 +177,7 @@ def name_parts(text: str) -> list[tuple[str, bool]]:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """A hint that names the closest of the known names, empty when none is close.
+    """Return a hint that names the closest of the known names, empty when none is close.
 
     Example:
         >>> closest("Adress", ["age", "address"])

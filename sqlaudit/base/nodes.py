@@ -32,29 +32,29 @@ class Node:
     is_mapping: bool = False
 
     def fail(self, sentence: str) -> UsageError:
-        """An error that begins with the place."""
+        """Return an error that begins with the place."""
         return UsageError(f"{self.place}: {sentence}")
 
     def text(self, what: str) -> str:
-        """The node as a text."""
+        """Return the node as a text."""
         if not isinstance(self.value, str):
             raise self.fail(f"{what} is a text.")
         return self.value
 
     def name(self, what: str) -> Name:
-        """The node as the name of a value."""
+        """Return the node as the name of a value."""
         if isinstance(self.value, list):
             raise self.fail(f"{what} takes single values here, not a list or mapping.")
         return self.value
 
     def items(self, what: str) -> list[Node]:
-        """The node as a list."""
+        """Return the node as a list."""
         if self.is_mapping or not isinstance(self.value, list):
             raise self.fail(f"{what} must be a list, for example [a, b].")
         return self.value  # type: ignore[return-value]
 
     def pairs(self, what: str) -> list[tuple[Node, Node]]:
-        """The node as a mapping, each key once."""
+        """Return the node as a mapping, each key once."""
         if not self.is_mapping or not isinstance(self.value, list):
             raise self.fail(f"{what} must be a mapping, for example {{name: …}}.")
         found: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
@@ -67,7 +67,7 @@ class Node:
 
 
 def load_nodes(path: str | Path, called: str = "") -> Node | None:
-    """A YAML file as nodes that know their line, None for an empty one; `called` is its name in errors.
+    """Return a YAML file as nodes that know their line, None for an empty one; `called` is its name in errors.
 
     Raises:
         InputError: the file cannot be read, or is not YAML.
@@ -88,7 +88,7 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
 
 
 def nodes_of(value: Any, place: str = FILE) -> Node:
-    """A Python value as nodes; `place` is what errors call it."""
+    """Return a Python value as nodes; `place` is what errors call it."""
     if isinstance(value, Mapping):
         pairs = [
             (nodes_of(k, place), nodes_of(v, f"{place}, {k!s}" if place == FILE else place)) for k, v in value.items()
@@ -103,7 +103,7 @@ MAX_EXPONENT = 30
 
 
 def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above: bool = False) -> Fraction:
-    """The node as an exact number, at least (or above) a lowest one.
+    """Return the node as an exact number, at least (or above) a lowest one.
 
     Raises:
         UsageError: it is no number, or too small.
@@ -123,7 +123,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def composed(content: str, file: str) -> Node | None:
-    """The nodes of a text, None for an empty one; `file` is its name in errors.
+    """Return the nodes of a text, None for an empty one; `file` is its name in errors.
 
     Raises:
         InputError: it is not YAML.
@@ -158,7 +158,7 @@ class _Reading:
         self._file, self._left = file, allowed
 
     def node(self, node: Any, above: tuple[Any, ...]) -> Node:
-        """The node with all that is in it; `above` are those that hold it."""
+        """Return the node with all that is in it; `above` are those that hold it."""
         place = f"{self._file}, line {node.start_mark.line + 1}"
         if node in above:
             raise UsageError(f"{place}: contains itself.")
@@ -183,7 +183,7 @@ class _Reading:
 
 
 def _to_merge(node: Node) -> list[tuple[Node, Node]]:
-    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
+    """Return the pairs that `<<` brings: those of a mapping, or of a list of mappings.
 
     Raises:
         UsageError: it is neither.
@@ -193,7 +193,7 @@ def _to_merge(node: Node) -> list[tuple[Node, Node]]:
 
 
 def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
-    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
+    """Return the pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
     known, found = {str(key.value) for key, _ in pairs}, list(pairs)
     for key, value in merged:
         if str(key.value) not in known:

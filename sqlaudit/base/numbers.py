@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"[+-]?(\d{1,40}(/\d{1,40})?|\d{0,40}\.?\d{0,40}(e[+-]?\d{
 
 
 def exact_number(value: Share) -> Fraction:
-    """An exact number, or a text such as `0.05`, `1e-3` or `1/20`; a float means the decimal that it prints as.
+    """Return an exact number, or a text such as `0.05`, `1e-3` or `1/20`; a float means the decimal that it prints as.
 
     Raises:
         UsageError: a text that is no number, or one of more than forty digits.
@@ -34,7 +34,7 @@ def exact_number(value: Share) -> Fraction:
 
 
 def exact_share(value: Share) -> Fraction:
-    """The same, of a share that may be written as `5%`.
+    """Return the same, of a share that may be written as `5%`.
 
     Raises:
         UsageError: a text that is no number.

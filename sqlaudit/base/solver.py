@@ -49,7 +49,7 @@ class Program:
     value: list[float] = field(default_factory=list)
 
     def variable(self, cost: float, upper: float, *, whole: bool) -> int:
-        """A further variable from 0 to `upper`; returns its number."""
+        """Return a further variable from 0 to `upper`; returns its number."""
         self.costs.append(cost)
         self.lowers.append(0.0)
         self.uppers.append(upper)
@@ -57,7 +57,7 @@ class Program:
         return len(self.costs) - 1
 
     def row(self, terms: list[tuple[int, float]], lower: float, upper: float) -> None:
-        """A further row: lower <= sum of coefficient · variable <= upper."""
+        """Return a further row: lower <= sum of coefficient · variable <= upper."""
         self.starts.append(len(self.index))
         self.index += [variable for variable, _ in terms]
         self.value += [coefficient for _, coefficient in terms]
@@ -113,7 +113,7 @@ def solve(
 
 
 def silent(options: Mapping[str, bool | int | float | str]) -> highspy.Highs:
-    """A new HiGHS that says nothing, and that Ctrl-C can stop.
+    """Return a new HiGHS that says nothing, and that Ctrl-C can stop.
 
     Args:
         options: what it is told before it gets a model.
@@ -188,7 +188,7 @@ def run_beside(solver: highspy.Highs) -> None:
 
 
 def available() -> bool:
-    """Whether HiGHS is installed."""
+    """Return True if HiGHS is installed."""
     return importlib.util.find_spec("highspy") is not None
 
 
@@ -259,7 +259,7 @@ def wholes(found: Sequence[int]) -> Wholes:
 
 
 def largest(units: Wholes) -> int:
-    """The largest absolute value, 0 of none."""
+    """Return the largest absolute value, 0 of none."""
     return max(abs(int(units.max())), abs(int(units.min()))) if len(units) else 0
 
 
@@ -284,12 +284,12 @@ def product(one: Wholes, other: Wholes) -> Wholes:
 
 
 def plus(one: Wholes, other: Wholes) -> Wholes:
-    """The sum of whole numbers, one by one."""
+    """Return the sum of whole numbers, one by one."""
     if one.dtype != object and largest(one) + largest(other) >= _MOST:
         one = one.astype(object)
     return one + other
 
 
 def minus(one: Wholes, other: Wholes) -> Wholes:
-    """The difference of whole numbers, one by one."""
+    """Return the difference of whole numbers, one by one."""
     return plus(one, times(other, -1))

@@ -29,7 +29,7 @@ DIALECT = "spark"
 
 
 def for_spark(tree: exp.Expr) -> exp.Expr:
-    """The tree of a template, changed where Spark says it differently; sqlglot spells it afterwards.
+    """Return the tree of a template, changed where Spark says it differently; sqlglot spells it afterwards.
 
     Example:
         >>> import sqlglot
@@ -61,7 +61,7 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
 
 
 def _java_pattern(pattern: str) -> str:
-    r"""A pattern of the templates, where brackets stand for backslashes.
+    r"""Return a pattern of the templates, where brackets stand for backslashes.
 
     Example:
         >>> print(_java_pattern("^[[:space:]]+$"))
@@ -104,7 +104,7 @@ def _element(bracket: exp.Bracket) -> exp.Expr:
 
 
 def _sorted(order: exp.Order) -> exp.Expr:
-    """An array of values in their own order; Spark gathers them in none, and knows no other order of an array.
+    """Return an array of values in their own order; Spark gathers them in none, and knows no other order of an array.
 
     Raises:
         ValueError: an order by something else, which sqlglot would leave out.
@@ -126,7 +126,7 @@ _PLACED = re.compile(rf"\b({PLACEHOLDER}\d+)(_table)?\b")
 
 
 def spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = False) -> str:
-    """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
+    """Return the text in another dialect; placeholders become the engine's own SQL, letter by letter."""
     tables = frozenset(name for name, item in raws.items() if item.startswith("(") and item.endswith(")"))
     spelled = _spelled(text, dialect, plain_order, tables)
     # a FROM item as it is, an expression so that it can stand beside any operator
@@ -135,7 +135,7 @@ def spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = Fal
 
 @functools.lru_cache(maxsize=512)
 def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[str]) -> str:
-    """The text in another dialect with its placeholders still in it, so that the same question is spelled once."""
+    """Return the text in another dialect with its placeholders still in it, so that the same question is spelled once."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
     if plain_order:
         _order_plainly(tree, dialect)
@@ -163,6 +163,6 @@ def _order_plainly(tree: exp.Expr, dialect: str) -> None:
 
 
 def _operand(sql: str) -> str:
-    """An expression that can stand beside any operator."""
+    """Return an expression that can stand beside any operator."""
     is_name = any(sql.startswith(mark) and sql.endswith(mark) and sql.count(mark) == 2 for mark in '"`')
     return sql if is_name or sql.replace(".", "_").isidentifier() else "(" + sql + ")"

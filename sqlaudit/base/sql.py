@@ -40,7 +40,7 @@ def template_folder() -> Path:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """The Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
+    """Return the Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
     return _environment(_loader(_HERE / "sql_compiled"), _kept())
 
 
@@ -98,7 +98,7 @@ def _environment(loader: jinja2.BaseLoader, kept: jinja2.BytecodeCache | None = 
 
 
 def render(template: str, dialect: str, *, step: str = "", plain_order: bool = False, **parameters: Any) -> Statement:
-    """A template as one statement in the engine's dialect, headed by a comment that names its step.
+    """Return a template as one statement in the engine's dialect, headed by a comment that names its step.
 
     Args:
         template: the file's name in `sql_templates`, for instance `classes/totals.sql`.
@@ -120,7 +120,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
 
 
 def expression(template: str, dialect: str, **parameters: Any) -> str:
-    """A template that holds one expression, as `render` makes it but without a heading.
+    """Return a template that holds one expression, as `render` makes it but without a heading.
 
     Example:
         >>> expression("hierarchies/hierarchy_mask.sql", "duckdb", value=Raw("zip"), count=2, keeps=False).count("zip")

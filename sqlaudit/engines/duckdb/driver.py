@@ -20,11 +20,11 @@ else:
 __all__ = ["DUCKDB_1", "duckdb", "with_frames"]
 
 DUCKDB_1 = duckdb.__version__.startswith("1.")
-"""Whether DuckDB is older than 2.0, which detects fewer faults of files."""
+"""True if DuckDB is older than 2.0 and so detects fewer faults of files."""
 
 
 def with_frames() -> None:
     """Load what makes frames of pandas, polars and Arrow readable."""
-    import duckdb as whole
+    import duckdb as duckdb_with_frames
 
-    assert whole
+    assert duckdb_with_frames
