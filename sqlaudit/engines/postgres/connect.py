@@ -215,7 +215,7 @@ def named_parts(address: Whereabouts, conninfo: Mapping[str, Any]) -> dict[str, 
     A part that libpq takes from the environment is named by its variable, and a doubtful one not at all.
     """
     values = {key: str(conninfo.get(key) or "") for key in VARIABLES}
-    public = address.told({**values, "hostaddr": str(conninfo.get("hostaddr") or "")})
+    public = address.public_parts({**values, "hostaddr": str(conninfo.get("hostaddr") or "")})
     parts = {key: f" {value!r}" for key in values if (value := public.get(key, ""))}
     missing = {
         key: f" of {variable}"

@@ -330,18 +330,18 @@ def lease(db: Any, limits: Limits) -> Lease:
     """
     if not isinstance(db, str | Whereabouts):
         _refuse_limits(limits, "a session that is given")
-        return of_session(db)
+        return clone_session(db)
     address = whereabouts(db)
     if address.text.startswith("sc://"):
         _refuse_limits(limits, "a server of Spark Connect")
-        return connected(address)
+        return connect_to_server(address)
     from pyspark.sql import SparkSession
 
     where = master(address, limits)
     context = active_context()
     if context is not None and _OURS.users == 0:
         _refuse_limits(limits, "a Spark that runs already")
-        return of_session(SparkSession(context))  # started by somebody else, so it is not stopped here
+        return clone_session(SparkSession(context))  # started by somebody else, so it is not stopped here
     give_back = _OURS.borrow(where, limits, alive=context is not None)
     session = SparkSession(active_context()).newSession()
     return Lease(session, False, give_back, where.startswith("local"))
@@ -359,7 +359,7 @@ def _refuse_limits(limits: Limits, what: str) -> None:
             raise UsageError(f"{option} applies to a Spark that sqlaudit starts, but {what} has its own. Leave it out.")
 
 
-def of_session(session: Any) -> Lease:
+def clone_session(session: Any) -> Lease:
     """Return a clone of a session; closing it leaves the caller's session as it was."""
     if is_remote(session):
         try:
@@ -416,7 +416,7 @@ RETRIES = 5
 PORT = 15002
 
 
-def connected(where: Whereabouts) -> Lease:
+def connect_to_server(where: Whereabouts) -> Lease:
     """Return a session of our own on a server of Spark Connect.
 
     Raises:
@@ -425,7 +425,7 @@ def connected(where: Whereabouts) -> Lease:
         UsageError: not a URL of Spark Connect.
     """
     host, port = _parse_server(where)
-    public = where.told({"host": host, "port": str(port)}) if "@" not in where.text else {}
+    public = where.public_parts({"host": host, "port": str(port)}) if "@" not in where.text else {}
     server = f"{public['host']}:{public['port']}" if public else f"the place that {where.source} names"
     _refuse_silent_server(host, port, server)
     try:
