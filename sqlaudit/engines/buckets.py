@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine
 
 
-def of_buckets(engine: Engine, target: Target, buckets: Buckets) -> Relation:
+def open_buckets(engine: Engine, target: Target, buckets: Buckets) -> Relation:
     """Return the sensitive values of a bucketized release with their buckets, one row per person.
 
     Args:

@@ -254,12 +254,14 @@ class Engine(ABC):
 DIGITS = 38
 
 
-def fit(values: Iterable[Decimal]) -> bool:
+def fits_decimal(values: Iterable[Decimal]) -> bool:
     """Return True if one decimal type of a database holds all the values exactly.
 
     Example:
-        >>> fit([Decimal("1e30"), Decimal("0.5")]), fit([Decimal("1e30"), Decimal("1e-30")]), fit([Decimal("Infinity")])
-        (True, False, False)
+        >>> fits_decimal([Decimal("1e30"), Decimal("0.5")]), fits_decimal([Decimal("1e30"), Decimal("1e-30")])
+        (True, False)
+        >>> fits_decimal([Decimal("Infinity")])
+        False
     """
     integer_digits = scale = 0
     for value in values:
@@ -270,11 +272,11 @@ def fit(values: Iterable[Decimal]) -> bool:
     return integer_digits + scale <= DIGITS
 
 
-def plain(value: Decimal) -> str:
+def plain_decimal(value: Decimal) -> str:
     """Return a text that equal decimals share, without zeros at the end.
 
     Example:
-        >>> plain(Decimal("1.50")), plain(Decimal("-0.0")), plain(Decimal("1" + "0" * 40))
+        >>> plain_decimal(Decimal("1.50")), plain_decimal(Decimal("-0.0")), plain_decimal(Decimal("1" + "0" * 40))
         ('1.5', '0', '1E+40')
     """
     if not value:

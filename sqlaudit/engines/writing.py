@@ -99,7 +99,7 @@ def refuse_overwriting(written: Iterable[str | Path | None], read: Iterable[Path
 
 
 def files_read(db: Any, targets: Iterable[Target]) -> Iterator[Path]:
-    """Return the files behind a database and targets: the database's own with its log, files and globs, those of
+    """Yield the files behind a database and targets: the database's own with its log, files and globs, those of
     queries.
 
     Args:
@@ -145,7 +145,7 @@ def _database_files(path: Path) -> Iterator[Path]:
 
 
 def _identities(path: Path) -> set[Identity]:
-    """Return what identifies a file: device and inode if it exists, and its path without links."""
+    """Return the identities of a file: device and inode if it exists, and its path without links."""
     identities: set[Identity] = {resolved(path)}
     if is_file(path):
         with suppress(OSError):

@@ -109,9 +109,9 @@ class DuckDBEngine(Engine):
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         return self.note_remarks(self._opener.open(target))
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
@@ -313,9 +313,9 @@ class ConnectedDuckDB(DuckDBEngine):
             EngineError: the connection is busy with a result that was not fetched to its end.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         if target.frame is not None:
             return super().open(target)
         if target.query:

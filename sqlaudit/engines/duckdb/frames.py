@@ -453,7 +453,7 @@ def _exact_objects(column: Any, name: str) -> Any:
         kind in ("string", "empty", "boolean", "bytes")
         or (kind == "floating" and are_numbers)
         or (kind == "integer" and are_numbers and all(-(2**127) < value < 2**127 for value in values))
-        or (kind == "decimal" and contract.fit(values))
+        or (kind == "decimal" and contract.fits_decimal(values))
         or (kind in _CLOCKS and not _is_uneven(values))
     ):
         return column
@@ -461,13 +461,14 @@ def _exact_objects(column: Any, name: str) -> Any:
         return column.astype("float64")
     if any(isinstance(value, list | tuple | dict | np.ndarray) for value in values):
         return _nest_in_arrow(column, name)
-    return _spell_values(column, name, contract.plain if kind == "decimal" else str)
+    return _spell_values(column, name, contract.plain_decimal if kind == "decimal" else str)
 
 
 def _is_uneven(values: Any) -> bool:
     """Return True if objects are days and moments, have zones and none, or are finer than microseconds."""
-    kinds = {(isinstance(time, datetime), getattr(time, "tzinfo", None) is None) for time in values}
-    return len(kinds) > 1 or any(getattr(time, "nanosecond", 0) or getattr(time, "nanoseconds", 0) for time in values)
+    kinds = {(isinstance(moment, datetime), getattr(moment, "tzinfo", None) is None) for moment in values}
+    units = ("nanosecond", "nanoseconds")
+    return len(kinds) > 1 or any(getattr(moment, unit, 0) for moment in values for unit in units)
 
 
 def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
@@ -484,7 +485,7 @@ def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> 
     spellings: dict[str, Any] = {}
     for value in values:
         if not isinstance(value, (*_SCALARS, np.generic, pd.Interval, pd.Period)):
-            kinds = ", ".join(sorted({type(object_).__name__ for object_ in values})[:3])
+            kinds = ", ".join(sorted({type(cell).__name__ for cell in values})[:3])
             raise _unread_error(name, FRAME, f"object ({kinds})")
         text = spell(value)
         if texts.setdefault(value, text) != text or spellings.setdefault(text, value) != value:

@@ -241,7 +241,7 @@ def _refuse_nanoseconds(files: Files, column: str, *, is_nested: bool, named: fr
 
 
 def _has_float_blooms(session: DuckDBSession, files: Files) -> bool:
-    """Return True if Bloom filters say which floats are there: DuckDB 1.x asks them for NaN and zero by their bits."""
+    """Return True if Bloom filters hold floats: DuckDB 1.x looks NaN and zero up in them by their bits."""
     blooms = "SELECT count(bloom_filter_offset) FROM " + write_call("parquet_metadata", files.texts, {})
     return bool(session.fetch(blooms + " WHERE type IN ('FLOAT', 'DOUBLE')", "open " + files.label)[0][0])
 
@@ -260,8 +260,8 @@ def _refuse_other_schema(schema: Sequence[Row], first: Sequence[Row], name: str,
 
 
 def _schema_facts(row: Row) -> tuple[Any, ...]:
-    """Return what must be the same in all files. The width of whole numbers may differ, since a number that does not
-    fit is an error.
+    """Return the facts of a column that must be the same in all files. The width of whole numbers may differ, since a
+    number that does not fit is an error.
     """
     name, children, type_name, precision, _ = row
     return name, children, "whole" if type_name in _WHOLE_TYPES else type_name, precision

@@ -117,9 +117,9 @@ class PostgresEngine(PostgresSession):
             EngineError: a materialized view without data, or another failure of the server.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
         return self.note_remarks(relation)

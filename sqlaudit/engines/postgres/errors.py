@@ -97,13 +97,13 @@ def sentence(
     """
     code = error.sqlstate or ""
     if not code:
-        return _without_code(error, during)
+        return _error_without_code(error, during)
     if code == "42501" and error.diag.source_function == RLS_FUNCTION:
         return row_security(during)
     kind, text = (
         _SENTENCES.get(code) or _SENTENCES.get(code[:2]) or (EngineError, "PostgreSQL failed in {during} ({code}).")
     )
-    word = _word_at(sql, error.diag.statement_position)
+    word = _name_at(sql, error.diag.statement_position)
     return kind(
         text.format(
             during=during,
@@ -126,7 +126,7 @@ def row_security(during: str) -> PermissionDenied:
     )
 
 
-def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
+def _error_without_code(error: psycopg.Error, during: str) -> SqlauditError:
     """Return our error for an error without a SQLSTATE."""
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return EngineError(f"The connection to PostgreSQL was lost in {during}. Nothing was changed.")
@@ -135,7 +135,7 @@ def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
     return EngineError(f"A value that PostgreSQL sent in {during} could not be read ({type(error).__name__}).")
 
 
-def _word_at(sql: str, position: str | None) -> str:
+def _name_at(sql: str, position: str | None) -> str:
     """Return the name at a position of our statement; empty for operators, numbers and literals."""
     if not (sql and position and position.isdigit()):
         return ""

@@ -67,7 +67,7 @@ def split_name(text: str) -> list[NamePart]:
     return [NamePart(*part) for part in name_parts(text) or [(text, False)]]
 
 
-def find(ask: Ask, text: str, database: str) -> CatalogRelation:
+def find_relation(ask: Ask, text: str, database: str) -> CatalogRelation:
     """Return the relation that a user means: the exact name first, then the same name in upper or lower case.
 
     Args:
@@ -121,14 +121,14 @@ def _choose(candidates: Sequence[CatalogRelation], text: str, qualified: bool) -
     if len(meant) == 1:
         return meant[0]
     if not meant and len(candidates) == 1 and not candidates[0].schema_usable:
-        return candidates[0]  # `check` reports what is missing
+        return candidates[0]  # `refuse_unreadable` reports what is missing
     names = " or ".join(repr(relation.full_name) for relation in candidates[:5])
     if not meant:
         raise UsageError(f"No table {text!r} is on the search path. Write {names}.")
     raise UsageError(f"{text!r} may be several tables. Write one of {names} exactly.")
 
 
-def check(relation: CatalogRelation, role: str) -> None:
+def refuse_unreadable(relation: CatalogRelation, role: str) -> None:
     """Refuse a relation that cannot be read in full.
 
     Raises:
@@ -254,8 +254,8 @@ class PostgresOpener:
 
     def _open_table(self, target: Target) -> Relation:
         """Return the relation of a table or view, as a SELECT of its readable columns if needed."""
-        relation = find(self.ask, target.relation, self.session.database)
-        check(relation, self.session.role)
+        relation = find_relation(self.ask, target.relation, self.session.database)
+        refuse_unreadable(relation, self.session.role)
         self._refuse_random([relation.name])
         readable, unreadable = readable_columns(self.ask, relation, self.session.role)
         where = self._condition(target, unreadable, relation)
@@ -376,8 +376,8 @@ class PostgresOpener:
     def _check_table(self, table: exp.Table, query: exp.Query) -> None:
         """Raise PermissionDenied if the role may not read the table, or the columns of it that a query names."""
         name = ".".join(quote(part.name, DIALECT) for part in table.parts)
-        relation = find(self.ask, name, self.session.database)
-        check(relation, self.session.role)
+        relation = find_relation(self.ask, name, self.session.database)
+        refuse_unreadable(relation, self.session.role)
         _, unreadable = readable_columns(self.ask, relation, self.session.role)
         used = {column.name for column in query.find_all(exp.Column)}
         closed = [name for name in unreadable if name in used or query.find(exp.Star)]

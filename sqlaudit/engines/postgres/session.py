@@ -117,11 +117,11 @@ class PostgresSession(Engine):
     ) -> SqlauditError:
         """Return our error for an error in a statement."""
         if error.sqlstate == CANCELLED or self._severed:
-            return self._stopped(during, seconds)
+            return self._cancellation_error(during, seconds)
         known_names = names(error.sqlstate) if names and error.sqlstate in (NO_COLUMN, NO_TABLE) else ()
         return sentence(error, during, text, known_names, f"waited {connecting.LOCK_SECONDS} s")
 
-    def _stopped(self, during: str, seconds: float) -> SqlauditError:
+    def _cancellation_error(self, during: str, seconds: float) -> SqlauditError:
         """Return the error for a statement that was cancelled: by the user, by a time limit, or by someone on the
         server.
         """

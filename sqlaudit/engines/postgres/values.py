@@ -42,7 +42,7 @@ class NumberLoader(Loader):
         return int(text) if text.removeprefix("-").isdigit() else Decimal(text)
 
 
-def or_text(usual: Any) -> type[Loader]:
+def with_text_fallback(usual: Any) -> type[Loader]:
     """Return a loader of psycopg that gives the text of a value that Python's type lacks ('infinity', 24:00)."""
 
     class OrText(usual):  # type: ignore[misc]
@@ -60,7 +60,7 @@ def register_loaders(connection: psycopg.Connection[Any]) -> None:
     adapters = connection.adapters
     adapters.register_loader("numeric", NumberLoader)
     for name, usual in _TIMES.items():
-        adapters.register_loader(name, or_text(usual))
+        adapters.register_loader(name, with_text_fallback(usual))
     for name in _AS_TEXT:
         adapters.register_loader(name, TextLoader)
 

@@ -258,9 +258,9 @@ class SparkEngine(Engine):
             PermissionDenied: the user may not read it.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         relation = self._opener.open(target)
         if self._lease.local:
             select = "SELECT * FROM " + relation.sql
