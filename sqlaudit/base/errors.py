@@ -63,7 +63,7 @@ class UsageError(SqlauditError):
 
 
 class InputError(UsageError):
-    """A file or frame could not be read as what it claims to be."""
+    """A file or frame could not be read in its format."""
 
 
 class EngineError(SqlauditError):
@@ -113,7 +113,7 @@ class BudgetSpent(Exception):
 
 
 STOPPED = (BudgetSpent, Interrupted, KeyboardInterrupt)
-"""What ends a search early: the budget, or the user. What was proven by then remains proven."""
+"""Exceptions that end a search early: the budget, or the user. What was proven by then remains proven."""
 
 
 def by_hand(why: BaseException) -> bool:

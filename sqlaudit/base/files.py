@@ -419,8 +419,7 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
 
 
 def check_ending(path: Path, suffixes: Sequence[str]) -> None:
-    """Raise UsageError if the name of a text file has an ending other than `suffixes`; no ending is allowed
-    (/dev/null).
+    """Raise UsageError if a text file has an ending that is not one of `suffixes`; `report` and /dev/null have none.
 
     Raises:
         UsageError: another ending, which would promise other content.
@@ -482,7 +481,7 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callab
         check: is called with the temporary file before it replaces the old one, and may raise an error.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
-    in front (OWASP, CSV injection; see `csv_cells`). Parquet keeps every value exactly.
+    in front (OWASP, CSV injection; see `csv_cell`). Parquet keeps every value exactly.
 
     Raises:
         UsageError: another ending, or the file cannot be written.
@@ -541,9 +540,7 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
 
 
 def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
-    """Write rows as Parquet, through a file of JSON lines, since the types of columns are known only after the last
-    row.
-    """
+    """Write rows as Parquet, by way of JSON lines, since column types are known only after the last row."""
     spool = temporary_beside(path)
     try:
         columns = {f"c{i}": _ColumnType() for i in range(len(names))}

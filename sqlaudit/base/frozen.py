@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, **options):
-        """Return a dataclass as `dataclasses.dataclass` does, faster if the only option is `frozen=True` and no base is
-        a dataclass."""
+        """Return a dataclass as `dataclasses.dataclass` does, faster for `frozen=True` alone without inheritance."""
         if cls is not None:
             return dataclasses.dataclass(cls)
-        return lambda plain: (
-            _make_lazy(plain, options.get("eq") is False)
-            if _is_plain(plain, options)
-            else dataclasses.dataclass(plain, **options)
+        return lambda decorated: (
+            _make_lazy(decorated, options.get("eq") is False)
+            if _is_plain(decorated, options)
+            else dataclasses.dataclass(decorated, **options)
         )
 
 

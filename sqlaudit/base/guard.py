@@ -501,7 +501,7 @@ def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: 
 
 
 def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[Remark, ...]:
-    """Return the remarks on a --where: that it selects rows, and on its divisions, which are also issued as a warning,
+    """Return the remarks on a --where: that it selects rows, and on its divisions. The latter is also a warning,
     without numbers.
     """
     if tree is None:

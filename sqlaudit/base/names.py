@@ -1,4 +1,4 @@
-"""Names in SQL: quoting, literals, dotted names, the closest of known names, and what dialects differ in."""
+"""Names in SQL: quoting, literals, dotted names, the closest of several names, and differences of dialects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PART = r'(?:"((?:[^"]|"")*)"|([^".][^.]*))(\.|\Z)'
 
 
 @dataclass(frozen=True)
-class Spoken:
+class DialectFacts:
     """Facts about a dialect of SQL.
 
     Args:
@@ -30,7 +30,7 @@ class Spoken:
         word: the type of a word of packed counts. word_bits: how many bits of it hold them.
         lane_bits: the least width of a count in a word; wider lanes and fewer of them are faster to add up.
         loose_decimals: True if each value of a DECIMAL without a scale has a scale of its own, and may be NaN.
-        division: what a quotient of whole numbers is here, and what it is elsewhere, as a sentence.
+        division: a clause on quotients of whole numbers here and in other engines.
         whole_division: how the whole part of a quotient is written.
         outside: functions that run code of the machine, or access files, servers or secrets.
     """
@@ -48,8 +48,8 @@ class Spoken:
     outside: tuple[str, ...] = ()
 
 
-_SPOKEN = {
-    "duckdb": Spoken(
+_FACTS = {
+    "duckdb": DialectFacts(
         "DuckDB",
         name_quote='"',
         text_quote="'",
@@ -59,7 +59,7 @@ _SPOKEN = {
         division="DuckDB returns fractions, where PostgreSQL returns whole numbers",
         whole_division="{left} // {right} or floor({left} / {exact})",
     ),
-    "postgres": Spoken(
+    "postgres": DialectFacts(
         "PostgreSQL",
         name_quote='"',
         text_quote="'",
@@ -69,7 +69,7 @@ _SPOKEN = {
         loose_decimals=True,
         division="PostgreSQL returns whole numbers, where DuckDB and Spark return fractions",
     ),
-    "spark": Spoken(
+    "spark": DialectFacts(
         "Spark",
         name_quote="`",
         division="Spark returns fractions, where PostgreSQL returns whole numbers",
@@ -84,14 +84,14 @@ _SPOKEN = {
 }
 
 
-def spoken(dialect: str) -> Spoken:
+def spoken(dialect: str) -> DialectFacts:
     """Return the facts of a dialect by its sqlglot name; for other warehouses, what all of them understand.
 
     Example:
         >>> spoken("duckdb").wide, spoken("snowflake").wide
         ('HUGEINT', 'DECIMAL(38, 0)')
     """
-    return _SPOKEN.get(dialect, Spoken(dialect, division=dialect))
+    return _FACTS.get(dialect, DialectFacts(dialect, division=dialect))
 
 
 # Names as users write them and in SQL: quoting, literals, dotted names, and the closest of several names.
@@ -162,8 +162,9 @@ def split_name(text: str) -> tuple[str, ...]:
 
 
 def name_parts(text: str) -> list[tuple[str, bool]]:
-    """Return the parts of a dotted name as they are written, and whether they are quoted; none if a quote is not
-    closed, or a part is missing.
+    """Return the parts of a dotted name as written, each with True if quoted.
+
+    The list is empty if a quote is not closed, or a part is missing.
     """
     parts, position, dot = [], 0, "."
     while dot:

@@ -78,7 +78,7 @@ def _unfold_together(select: exp.Select) -> None:
         ValueError: there is another item between them.
     """
     items = select.expressions
-    indices = [position for position, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
+    indices = [index for index, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
     if len(indices) < 2:
         return
     first, last = indices[0], indices[-1] + 1
@@ -106,7 +106,7 @@ def _read_element(bracket: exp.Bracket) -> exp.Expr:
 
 
 def _sort_array(order: exp.Order) -> exp.Expr:
-    """Return an array of values in their own order, for Spark, which gathers values in no order and can only sort
+    """Return an array of values in their own order, for Spark. It gathers values in no order, and can only sort them
     afterwards.
 
     Raises:

@@ -24,8 +24,7 @@ _POSTGRES = ("postgresql", "postgres")
 
 
 def connect(db: Database = None, limits: Limits | None = None, *targets: Target) -> Engine:
-    """Return an engine for `--db`: DuckDB for files, frames and database files, PostgreSQL and Spark for what names
-    them.
+    """Return an engine for `--db`: DuckDB for files, frames and database files, or else PostgreSQL or Spark.
 
     Args:
         db: a DuckDB or SQLite file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,

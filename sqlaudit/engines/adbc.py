@@ -136,7 +136,7 @@ def adbc_place(db: str) -> AdbcPlace:
 
 
 def _address_of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
-    """Return the address of a file, given by its path or after `///`, as in URLs of SQLAlchemy: four slashes begin an
+    """Return the address of a file, given by its path or after `///`. As in URLs of SQLAlchemy, four slashes begin an
     absolute path.
     """
     file = resolved(expanded(rest.removeprefix("///")))
@@ -200,8 +200,7 @@ class AdbcReader:
             raise
 
     def rows(self, sql: str) -> list[Mapping[str, Any]]:
-        """Return the rows of a SELECT, at most two, by the names of their columns, with values as the driver gives
-        them.
+        """Return at most two rows of a SELECT, by the names of their columns, with values as the driver gives them.
 
         Raises:
             EngineError: the database refused or failed. Incomplete: the time limit was reached.

@@ -99,11 +99,10 @@ def refuse_overwriting(written: Iterable[str | Path | None], read: Iterable[Path
 
 
 def files_read(db: Any, targets: Iterable[Target]) -> Iterator[Path]:
-    """Yield the files behind a database and targets: the database's own with its log, files and globs, those of
-    queries.
+    """Yield the files behind a database and targets: the database file with its log, files, globs, those of queries.
 
     Args:
-        db: what `engines.connect` takes, or an engine that is open.
+        db: a database as `engines.connect` takes it, or an open engine.
     """
     if isinstance(db, str | Whereabouts) and db:
         yield from _database_files(Path(db if isinstance(db, str) else db.text))
@@ -124,9 +123,7 @@ def files_named(text: str) -> list[Path]:
 
 
 def _tables_named(query: str) -> list[str]:
-    """Return the tables that a query names, some of which are files; none if it cannot be read, which is reported
-    later.
-    """
+    """Return the tables that a query names, some of which are files; none if the query cannot be read."""
     if not query:
         return []
     from sqlaudit.base.guard import guard_query

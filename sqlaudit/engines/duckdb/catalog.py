@@ -35,9 +35,7 @@ SELECT count(*) FROM (
 
 
 def alias_for(path: Path) -> str:
-    """Return the name under which a database file is attached: its own, as DuckDB would derive it, unless that is
-    reserved.
-    """
+    """Return the name under which a database file is attached: its own, as in DuckDB, unless that is reserved."""
     return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
 
 

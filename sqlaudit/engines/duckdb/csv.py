@@ -51,7 +51,7 @@ def is_time(type_name: str) -> bool:
 
 # Reading a CSV file: the dialect is detected once and pinned, and no line is ever skipped.
 #
-# DuckDB's own detection is made for loading what it can: it takes a leading `#` for a comment, drops lines before the
+# DuckDB's own detection loads as much as it can: it takes a leading `#` for a comment, drops lines before the
 # widest block of a ragged file, and reads a column of T and F as BOOLEAN. For an audit, a row that is not read is a
 # person who is not counted. So detection is limited here (no comments, no skipped lines, RFC 4180 quotes where they
 # fit), the shape that was found is pinned for every later statement, and a line that does not fit is an error.
@@ -60,7 +60,7 @@ _DELIMITERS = ",;\t|"
 _FORMATS = {"DATE": "dateformat", "TIMESTAMP": "timestampformat", "TIMESTAMP WITH TIME ZONE": "timestampformat"}
 _ABSENT = "\x1f\x1e\x1d\x1c"
 _WIDE = [] if DUCKDB_1 else ["HUGEINT"]
-"""DuckDB 1.x takes whole numbers beyond 64 bits for DOUBLE; `changed` reads those that DOUBLE rounds as text."""
+"""DuckDB 1.x takes whole numbers beyond 64 bits for DOUBLE; `find_changed` reads those that DOUBLE rounds as text."""
 _TYPES = ["BIGINT", *_WIDE, "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 _ENCODINGS = {
     "utf-8": "utf-8",
@@ -130,10 +130,10 @@ def csv_source(
     named: frozenset[str] | None = None,
     expected: frozenset[str] | None = None,
 ) -> tuple[str, list[str], tuple[Remark, ...], str]:
-    """Return a call of read_csv that reads the files exactly, the names in their header, remarks, and a call that
-    reads all columns as texts.
-    Of large files the columns that are named (None = all) are checked in every line, and the others in a sample. A
-    first line that has all `expected` columns is the header.
+    """Return a call of read_csv for the files, the names in their header, remarks, and a call that reads only texts.
+
+    In large files the columns in `named` (None = all) are checked in every line, and the others in a sample. A first
+    line that has all `expected` columns is the header.
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
@@ -180,9 +180,7 @@ _PARTS = {"d": "day", "m": "month", "Y": "year", "y": "year of two digits"}
 
 
 def _date_remarks(shape: Shape) -> Iterator[Remark]:
-    """Yield remarks on how dates that are not written as in ISO 8601 were read: 03/04/1965 is a day in March or in
-    April.
-    """
+    """Yield remarks on dates that are not written as in ISO 8601: 03/04/1965 is a day in March or in April."""
     for option, written in shape.formats:
         columns = [name for name, type_name in shape.columns if _FORMATS.get(type_name) == option]
         parts = [_PARTS[part] for part in re.findall("%-?([a-zA-Z])", written) if part in _PARTS]
@@ -232,9 +230,7 @@ def _strip_quoted(line: str) -> str:
 
 
 def _join_quoted_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the records of a file by the numbers of their first lines, from 0; a text in quotes may span several
-    lines.
-    """
+    """Return the records of a file by the numbers of their first lines, from 0. A quoted text may span lines."""
     records: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
         if records and records[-1][1].count('"') % 2:
@@ -264,8 +260,8 @@ class _CsvReader:
 
     @property
     def nulls(self) -> dict[str, list[str]]:
-        """The texts that mean NULL: the empty field and the named ones, these also after the blank that some files put
-        behind a comma.
+        """The texts that mean NULL: empty fields, and the named texts, also after the blank that some files put behind
+        a comma.
         """
         texts = [""]
         for text in self.options.null_values:
@@ -282,9 +278,7 @@ class _CsvReader:
         return write_call("read_csv", self.files.texts if texts is None else texts, arguments)
 
     def find_shape(self) -> Shape:
-        """Return the shape of the first file: with RFC 4180 quotes if that works, else with the quotes that DuckDB
-        detects.
-        """
+        """Return the shape of the first file, with RFC 4180 quotes if that works, else with detected ones."""
         lines = self._read_first_lines()
         if self.options.skip and not lines:
             missing = f"{self.files.label!r} has no line {self.options.skip + 1}"
@@ -438,8 +432,7 @@ class _CsvReader:
         return headers[0]
 
     def find_changed(self, shape: Shape, named: frozenset[str] | None) -> set[str]:
-        """Return the columns with a value that their type would change: 1.4 among whole numbers, or more digits than a
-        DOUBLE keeps.
+        """Return the columns with a value that their type would change: 1.4 among whole numbers, or too many digits.
 
         Columns in which several texts are one date or time are among them. The types come from a sample of a large
         file, and a DOUBLE takes numbers of any length, so all lines are read.
@@ -478,9 +471,7 @@ class _CsvReader:
         return changed | find_times_made_equal(self.session, source, unusual_times, "open " + self.files.label)
 
     def _without_plain_numbers(self, call: str, typed_columns: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return the columns without the numbers that are all written as their type writes them: the type does not
-        change these.
-        """
+        """Return the columns without those of numbers that are all written as their type writes them."""
         numbers = [(name, type_name) for name, type_name in typed_columns if type_name in _NUMBERS]
         if not numbers:
             return typed_columns
@@ -491,8 +482,7 @@ class _CsvReader:
         return [(name, type_name) for name, type_name in typed_columns if name not in plain]
 
     def header_remarks(self, shape: Shape, names: list[str]) -> tuple[Remark, ...]:
-        """Return the remark on a first line that was taken for the header and may be a person, where all columns are
-        text.
+        """Return the remark on a first line that was read as the header and may be a person, if all columns are text.
 
         Names and values of text columns differ only in that values repeat: `f` is seldom the name of a column of `f`.
         One column may have a value that is its name, but a line half of which is values is no header.
@@ -536,7 +526,7 @@ def find_unusual_times(
     are one value.
 
     Args:
-        source: a FROM item with the texts. columns: those that are read as dates or times. step: what is being done.
+        source: a FROM item with the texts. columns: those that are read as dates or times. step: name of the step.
         counted: True to compare all texts, and return the columns in which several texts become one date or time.
     """
     if not columns:

@@ -1,7 +1,7 @@
 """DuckDB's driver without the layers of Python above it.
 
 The package `duckdb` imports expressions, relations and sources of frames, which takes longer than the database takes
-to start, and statements need none of it. What they need is the compiled module beneath: the same classes, functions
+to start, and statements need none of it. They need the compiled module beneath: the same classes, functions
 and errors. Frames are read by a layer, which `with_frames` loads.
 """
 
@@ -24,7 +24,7 @@ DUCKDB_1 = duckdb.__version__.startswith("1.")
 
 
 def with_frames() -> None:
-    """Load what makes frames of pandas, polars and Arrow readable."""
+    """Load the layer that makes frames of pandas, polars and Arrow readable."""
     import duckdb as duckdb_with_frames
 
     assert duckdb_with_frames

@@ -1,7 +1,7 @@
 """DuckDB: files, frames and DuckDB databases, read in place.
 
 Everything happens in a private in-memory database. A database file is attached to it read-only; files and frames
-become views; what an audit keeps for a while lies in memory, or encrypted in the spill folder, and goes away with it.
+become views; relations that an audit keeps are in memory, or encrypted in the spill folder, and end with it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class DuckDBEngine(Engine):
 
         Raises:
             UsageError: no such table or file, a query that is not one SELECT, a condition that is not one expression.
-            InputError: a file that can't be read as what it is.
+            InputError: a file that cannot be read in its format.
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
         if target.buckets is not None:
@@ -207,7 +207,7 @@ class DuckDBEngine(Engine):
         self._session.interrupt()
 
     def close(self) -> None:
-        """Release the connection, and remove what was kept and spilled; safe to call twice."""
+        """Release the connection, and remove kept relations and spilled files; safe to call twice."""
         self._session.close()
 
     def files(self) -> Sequence[Path]:
@@ -232,9 +232,7 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def _recorded(self, statement: Statement) -> Iterator[None]:
-        """Run the block, in which a statement reads files that must not change, and record the statement with its
-        time.
-        """
+        """Run the block, in which a statement reads files that must not change, and record the statement."""
         begun = self._begin()
         with self._readings.unchanged(statement.sql):
             yield
@@ -279,10 +277,10 @@ ORDER BY ALL
 
 
 class ConnectedDuckDB(DuckDBEngine):
-    """A DuckDB of our own beside an open connection; nothing changes behind that.
+    """A DuckDB of our own beside an open connection, whose database is not changed.
 
     Args:
-        connection: an open connection; what only it sees (temporary tables, registered frames) can be read as well.
+        connection: an open connection. Its temporary tables and registered frames can be read as well.
         limits, targets: as for `DuckDBEngine`.
 
     Raises:
@@ -338,9 +336,7 @@ class ConnectedDuckDB(DuckDBEngine):
         return "read only, beside an open connection of the caller"
 
     def _unseen_tables(self) -> list[Name]:
-        """Return the tables that the connection sees and a cursor of it does not: temporary ones, and registered
-        frames.
-        """
+        """Return the tables that the connection sees and its cursor does not: temporary ones, and registered frames."""
         try:
             return [name for name in self._tables(self._theirs) if name not in self._seen]
         except duckdb.Error as error:

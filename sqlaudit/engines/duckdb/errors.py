@@ -222,9 +222,7 @@ def _explain_catalog(text: str, context: ErrorContext) -> SqlauditError | None:
 
 
 def _explain(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
-    """Return an explanation that gives this error for a message with one of the words, or for any message without
-    words.
-    """
+    """Return an explanation that gives this error for messages with one of the words, or for all messages."""
 
     def explain(text: str, context: ErrorContext) -> SqlauditError | None:
         if words and not any(word in text for word in words):

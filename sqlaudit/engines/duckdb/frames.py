@@ -52,7 +52,7 @@ def make_scannable(frame: Any) -> tuple[Any, list[str]]:
         _need_pyarrow("polars frames")
         return _check_columns(_readable_polars(frame), list(frame.collect_schema().names()))
     if is_instance_of(frame, "pyarrow", "RecordBatchReader"):
-        frame = frame.read_all()  # a reader gives its rows once, an audit asks several times
+        frame = frame.read_all()  # a reader gives its rows once, and an audit reads them several times
     elif is_instance_of(frame, "pyarrow", "RecordBatch"):
         frame = sys.modules["pyarrow"].Table.from_batches([frame])
     elif hasattr(frame, "__arrow_c_stream__") and not (
@@ -109,8 +109,8 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
 
 
 def _read_stream(path: Path, label: str) -> Any:
-    """Return the rows of a file with one Arrow stream, whose end mark is checked: the reader takes the end of the file
-    for it.
+    """Return the rows of a file with one Arrow stream. Its end mark is checked, since the reader accepts a file without
+    one.
     """
     import pyarrow as pa
 
@@ -475,7 +475,7 @@ def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> 
     """Return the values of a column as texts that are equal exactly where the values are.
 
     Raises:
-        InputError: `1` and `"1"`, `1` and `1.0`, or values that say nothing of what they are.
+        InputError: `1` and `"1"`, `1` and `1.0`, or objects whose text does not show their value.
     """
     import numpy as np
     import pandas as pd

@@ -165,7 +165,7 @@ _PLAIN = re.compile(r'\w+|"[^"]*"')
 """A name of a column, and no expression that may read others."""
 _WITH_NAN = {"can_have_nan": True}
 """The statistics of a Parquet file leave NaN out. Without this argument DuckDB takes the largest number for the
-maximum, drops NaN from filters and joins, and replaces `x > 5` and `max(x)` by what the statistics say."""
+maximum, drops NaN from filters and joins, and replaces `x > 5` and `max(x)` by the statistics."""
 _ROUNDED = "coalesce(type = 'INT96'" + (
     " OR (logical_type LIKE '%NanoSeconds%' AND (logical_type LIKE 'TimeType%' OR logical_type LIKE '%UTC=1%'))"
     if DUCKDB_1
@@ -295,7 +295,7 @@ _FORMAT_NAMES = {"csv": "CSV", "excel": "Excel", "spss": "SPSS or Stata"}
 
 @dataclass(frozen=True)
 class InputSource:
-    """A FROM item over an input, with what is known of it.
+    """A FROM item over an input, with its tables, remarks and properties.
 
     Args:
         sql: a FROM item.
@@ -330,7 +330,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
 
     Raises:
         UsageError: a read option that this format does not have.
-        InputError: files that are not what they claim to be.
+        InputError: files that cannot be read in their format.
     """
     options = target.read
     _refuse_options(files, options)
@@ -394,7 +394,7 @@ def refuse_twins(names: Sequence[str], described: Sequence[Row], label: str) -> 
 
 
 def refuse_read_options(options: ReadOptions, what: str) -> None:
-    """Refuse options that say how files are read where no file is read.
+    """Refuse options for reading files if no file is read.
 
     Raises:
         UsageError: an option is set.

@@ -186,7 +186,7 @@ class DuckDBOpener:
         return files
 
     def _open_source(self, target: Target) -> InputSource:
-        """Return what a target reads: a query, a frame, a table of the database, or files."""
+        """Return the source of a target: a query, a frame, a table of the database, or files."""
         if target.query:
             return self._open_query(target)
         if target.frame is not None:
@@ -396,7 +396,7 @@ def find_respelled(session: DuckDBSession, source: str, described: Sequence[Row]
     """Return the text columns with values that are equal but written differently.
 
     Args:
-        source: a FROM item. described: its columns, as DESCRIBE has them. step: what is being done.
+        source: a FROM item. described: the rows of its DESCRIBE. step: name of the step.
     """
     names = [row[0] for row in described if row[1] == "VARCHAR"]
     if not names:

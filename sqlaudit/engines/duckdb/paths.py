@@ -56,7 +56,7 @@ class Files:
 
     @property
     def texts(self) -> list[str]:
-        """The paths as DuckDB takes them: it reads each as a pattern, so the special characters of patterns are
+        """The paths as DuckDB takes them. It reads each as a pattern, so the special characters of patterns are
         escaped.
         """
         return [glob.escape(str(path)) for path in self.paths]

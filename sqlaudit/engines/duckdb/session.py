@@ -81,7 +81,7 @@ class DuckDBSession:
         _check_limits(limits)
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
-        with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
+        with ExitStack() as on_failure:  # also if the time limit or Ctrl-C comes before the session is complete
             self._spill = on_failure.enter_context(PrivateFolder("spill", limits.temp_directory))
             memory = limits.memory or half_of_free()
             self._memory = limits.memory or (memory and memory + ", half of the memory that was free")
@@ -285,8 +285,9 @@ def _connect(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
 
 
 def half_of_free(root: Path = Path("/")) -> str:
-    """Return half of the free memory as DuckDB reads it, at least `LEAST_MEMORY`; empty if the system does not report
-    it. Limits of the process's control groups count.
+    """Return half of the free memory as DuckDB reads it, at least `LEAST_MEMORY`; empty if it is unknown.
+
+    Limits of the process's control groups count.
 
     Args:
         root: the folder that has `proc` and `sys` of Linux.

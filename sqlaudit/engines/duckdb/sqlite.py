@@ -22,7 +22,7 @@ from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 SCHEMA = "main"
 PATIENCE = 5.0
-"""Seconds to wait for someone who writes."""
+"""Seconds to wait for a program that writes."""
 _WAL = 2
 """The number in the header of a file in the mode of write-ahead logging."""
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"

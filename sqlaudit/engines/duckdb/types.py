@@ -1,4 +1,4 @@
-"""DuckDB's types: what kind of values they hold, and how values reach Python and numpy without losing anything.
+"""DuckDB's types: their kinds, and the conversion of values to Python and numpy without loss.
 
 DuckDB's own numpy conversion turns 128-bit integers and decimals into floats, and its Python conversion of
 TIMESTAMP WITH TIME ZONE needs a package (pytz) that nothing else needs. Both are avoided by asking the database for
@@ -47,7 +47,7 @@ def kind_of(type_name: str) -> Kind:
 
 
 def columns_of(described: Sequence[Row]) -> tuple[ColumnInfo, ...]:
-    """Return the columns that the rows of a DESCRIBE stand for."""
+    """Return the columns that the rows of a DESCRIBE describe."""
     # the name of an ENUM lists all its values, which must not be shown
     types = [row[1].split("(", 1)[0] if "ENUM(" in row[1] else row[1] for row in described]
     return tuple(ColumnInfo(row[0], name, kind_of(row[1])) for row, name in zip(described, types, strict=True))

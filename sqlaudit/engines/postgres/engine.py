@@ -1,4 +1,4 @@
-"""PostgreSQL, through psycopg 3: one read-only snapshot, nothing created, every statement stands alone."""
+"""PostgreSQL, through psycopg 3: one read-only snapshot, in which nothing is created and no statement needs another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, descri
 from sqlaudit.engines.postgres.session import PostgresSession
 from sqlaudit.engines.postgres.values import as_array
 
-# Several statements as one, since PostgreSQL can keep nothing: what they share is computed once, within that statement.
+# Several statements as one, since PostgreSQL can keep nothing: shared parts are computed once, within that statement.
 #
 # The answers are side by side, each after a column that marks its rows, so each column keeps its type and no number
 # passes through a text.
@@ -208,9 +208,7 @@ class PostgresEngine(PostgresSession):
                 self._connection.execute(b"CLOSE " + cursor.encode())
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """Return the result as one numpy array per column: int64, float64, or objects if neither is exact; NULLs
-        masked.
-        """
+        """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
 
         def arrays(cursor: Cursor) -> dict[str, Any]:
             columns, rows = enumerate(cursor.description or ()), cursor.fetchall()

@@ -346,9 +346,7 @@ class PostgresOpener:
         return True
 
     def _names_for_hints(self, query: exp.Query) -> Names:
-        """Return a function that gives the names for a hint: tables if one is unknown, else the columns of the query's
-        tables.
-        """
+        """Return a function from a SQLSTATE to the names for a hint: tables, or the columns of the query's tables."""
 
         def names(code: str) -> list[str]:
             visible = _visible(self.ask)

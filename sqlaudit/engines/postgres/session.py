@@ -122,9 +122,7 @@ class PostgresSession(Engine):
         return sentence(error, during, text, known_names, f"waited {connecting.LOCK_SECONDS} s")
 
     def _cancellation_error(self, during: str, seconds: float) -> SqlauditError:
-        """Return the error for a statement that was cancelled: by the user, by a time limit, or by someone on the
-        server.
-        """
+        """Return the error for a cancelled statement: by the user, by a time limit, or by someone on the server."""
         if self._cancelled:
             return Interrupted(f"Stopped in {during}.")
         left = self.seconds_left()
@@ -140,7 +138,7 @@ class PostgresSession(Engine):
         return EngineError(f"Another user cancelled {during} on the server.")
 
     def cancel(self) -> None:
-        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs.
+        """Stop the running statement, which then raises `Interrupted`; does nothing if none runs.
 
         Raises:
             EngineError: the server did not take the request. The connection is closed; the statement may go on there.
@@ -176,7 +174,7 @@ class PostgresSession(Engine):
             self._deadline.stop()
             with suppress(psycopg.Error):
                 self._end_transaction()
-        finally:  # also when Ctrl-C comes meanwhile: the server then ends what was left open
+        finally:  # also if Ctrl-C comes meanwhile: the server then ends the open transaction
             self._connection.close()
 
     def _end_transaction(self) -> None:

@@ -1,6 +1,6 @@
 """Conversion of PostgreSQL's values to Python: the same as on the other engines, and never an error.
 
-psycopg's own loaders refuse what Python cannot hold ('infinity' as a date, the year 20000, 24:00) with a message that
+psycopg's own loaders refuse values that Python lacks ('infinity' as a date, the year 20000, 24:00) with a message that
 quotes the value, and turn months into days. Here such values stay text.
 """
 
@@ -82,6 +82,7 @@ def as_array(oid: int, values: Sequence[Any]) -> Any:
 
 
 def _filled(oid: int, kinds: set[type], values: Sequence[Any]) -> Any:
+    """Return values as an array of the type that all of them have, else of objects."""
     import numpy as np
 
     kind = _dtype(oid, kinds)

@@ -1,6 +1,6 @@
 """Spark SQL, in one process, on a cluster, or through Spark Connect.
 
-An audit only reads. What it keeps for a while are temporary views over checkpointed results in a session of its own.
+An audit only reads. The relations that it keeps are temporary views over checkpoints, in a session of its own.
 """
 
 from __future__ import annotations
@@ -288,9 +288,7 @@ class SparkEngine(Engine):
         return self._run(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """Return the result as one numpy array per column: int64, float64, or objects if neither is exact; NULLs
-        masked.
-        """
+        """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
         return self._run(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
@@ -449,7 +447,7 @@ class SparkEngine(Engine):
                 quietly(self._session.interruptAll)
 
     def cancel(self) -> None:
-        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""
         if self._bench is not None:
             self._bench.cancel()
         if not self._running:

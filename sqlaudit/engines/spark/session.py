@@ -320,7 +320,7 @@ _OURS = _Context()
 
 
 def lease(db: Any, limits: Limits) -> Lease:
-    """Return a session for the value of `--db`: `spark:…` and `spark://…` start Spark here, `sc://…` connects to a
+    """Return a session for the value of `--db`. `spark:…` and `spark://…` start Spark here, `sc://…` connects to a
     server.
 
     Raises:
@@ -565,8 +565,7 @@ MOST_PARTITIONS = 1000
 
 
 def fit_partitions(session: Any, frame: Any) -> None:
-    """Raise the number of shuffle partitions to what the largest table so far needs; a Spark of one machine starts with
-    few.
+    """Raise the number of shuffle partitions to what the largest table so far needs, on a Spark of one machine.
 
     Spark's own 200 make a small table slow, and a few make a large one spill. On a cluster it is the user's setting.
     """
