@@ -1,1 +1,1 @@
-"""What everything stands on: errors, requests, numbers, SQL, files. No engine, no model, no feature."""
+"""The base of all packages: errors, requests, numbers, SQL, files. No engine, no model, no feature."""

@@ -1,4 +1,4 @@
-"""From the names and expressions that a user gave to SQL expressions over a relation."""
+"""Columns and expressions that a user names, resolved to SQL over a relation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_EXPONENT = 30
 
 @dataclass(frozen=True)
 class Resolved:
-    """A column or expression: how the user calls it, its SQL in the engine's dialect, and what it holds, if known."""
+    """A column or expression: the user's text, its SQL in the engine's dialect, and its kind and type if known."""
 
     label: str
     sql: str
@@ -25,30 +25,30 @@ class Resolved:
 
     @property
     def collated(self) -> bool:
-        """Whether it is a column of text, whose order depends on a collation."""
+        """True if it is a column of text, whose order depends on a collation."""
         return self.kind is Kind.TEXT and self.type.lower().startswith(("text", "char", "varchar", "citext", "name"))
 
 
 def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
-    """The column called `text`, or else the expression that `text` is.
+    """Return the column called `text`, or else the expression that `text` is.
 
     An exact name wins, then a name that differs only in case (if there is one such), then an expression.
 
     Raises:
-        UsageError: no such column (the sentence names the closest), or not an expression over columns. Of the latter,
-            `MisreadError` says that something of it would be ignored.
+        UsageError: no such column (the message names the closest), or not an expression over columns; `MisreadError`,
+            which is one, if a part of the expression would be ignored.
     """
-    found = find_column(text, relation)
-    if found is not None:
-        _refuse_variant(found, option)
-        return Resolved(text, quote(found.name, dialect), found.kind, found.name, found.type)
+    match = find_column(text, relation)
+    if match is not None:
+        _refuse_variant(match, option)
+        return Resolved(text, quote(match.name, dialect), match.kind, match.name, match.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
     return _expression(text, relation, dialect, option)
 
 
 def _expression(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
-    """What is no column's name; only now a parser is needed."""
+    """Return the expression that a text is; the parser is imported only now."""
     from sqlglot import exp
 
     from sqlaudit.base.guard import MisreadError, RandomRowsError, guard_expression, kinds_of, remark_on, warn
@@ -87,15 +87,15 @@ def _refuse_variant(column: ColumnInfo, option: str) -> None:
 
 
 def find_column(name: str, relation: Relation) -> ColumnInfo | None:
-    """The column of that name: exact, or the only one that differs in case alone.
+    """Return the column of this name: exact, or the only one that differs only in case; None if there is none.
 
     Raises:
-        UsageError: several columns differ from the name in case alone.
+        UsageError: several columns differ from the name only in case.
     """
     bare = name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
-    for wanted in dict.fromkeys((name, bare)):
+    for candidate in dict.fromkeys((name, bare)):
         for column in relation.columns:
-            if column.name == wanted:
+            if column.name == candidate:
                 return column
     folded = [column for column in relation.columns if column.name.casefold() == bare.casefold()]
     if len(folded) > 1:
@@ -105,27 +105,27 @@ def find_column(name: str, relation: Relation) -> ColumnInfo | None:
 
 
 def columns_read(role: Resolved, relation: Relation, dialect: str) -> set[str]:
-    """The columns of a relation that a column or expression reads."""
+    """Return the columns of a relation that a column or expression reads."""
     if role.column is not None:
         return {role.column}
     import sqlglot
     from sqlglot import exp
 
     tree = sqlglot.parse_one(role.sql, dialect=dialect)
-    found = (find_column(column.name, relation) for column in tree.find_all(exp.Column))
-    return {column.name for column in found if column is not None}
+    matches = (find_column(column.name, relation) for column in tree.find_all(exp.Column))
+    return {column.name for column in matches if column is not None}
 
 
 def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
-    """The error for a column that is not there."""
+    """Return the error for a column that does not exist, with the closest name."""
     if name in relation.unreadable:
         return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
     names = [column.name for column in relation.columns]
     if relation.bucket:
-        held = ", ".join(one for one in names if one != relation.bucket)
+        others = ", ".join(column for column in names if column != relation.bucket)
         return UsageError(
             f"{option}: the classes of a bucketized release are its buckets, so {name!r} cannot be named. Use "
-            f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {held}."
+            f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {others}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     if names == [f"column{number:0{len(str(len(names) - 1))}}" for number in range(len(names))]:
@@ -133,28 +133,28 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
 
 
-def resolve_like(own: Resolved, relation: Relation, dialect: str, option: str) -> Resolved:
-    """The column of another table that a column is compared with: of the same name or expression.
+def resolve_like(first: Resolved, relation: Relation, dialect: str, option: str) -> Resolved:
+    """Return the column of another table that is compared with a column: of the same name or expression.
 
     Raises:
-        UsageError: as `resolve`, or one holds floating-point numbers and the other exact ones, of which an equality
-            rounds.
+        UsageError: as `resolve`, or one holds floating-point numbers and the other exact ones, and comparing them for
+            equality rounds.
     """
-    found = resolve(own.label, relation, dialect, option)
-    kinds = {own.kind, found.kind}
+    match = resolve(first.label, relation, dialect, option)
+    kinds = {first.kind, match.kind}
     if Kind.FLOAT in kinds and kinds & {Kind.INTEGER, Kind.DECIMAL}:
         raise UsageError(
-            f"{option}: {own.label} is {own.kind.value}, and {found.kind.value} in {relation.label}, "
+            f"{option}: {first.label} is {first.kind.value}, and {match.kind.value} in {relation.label}, "
             "so different numbers may count as equal. Give it the same type in both tables."
         )
-    return found
+    return match
 
 
-def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal | None:
-    """What the user wrote as a parameter of a statement: a number for a column of numbers, else text.
+def as_parameter(value: str | None, role: Resolved, location: str) -> str | Decimal | None:
+    """Return a value that a user wrote as a parameter: a number for a column of numbers, else text.
 
     Raises:
-        UsageError: the column holds numbers, and this is none that it could hold; the sentence begins with the place.
+        UsageError: the column holds numbers and cannot hold this value; the message begins with the location.
     """
     if value is None:
         return None
@@ -165,7 +165,7 @@ def as_parameter(value: str | None, role: Resolved, place: str) -> str | Decimal
     try:
         number = Decimal(value if value.isascii() and "_" not in value else "")
     except InvalidOperation:
-        raise UsageError(f"{place}: {role.label} has numbers, and this is not a number.") from None
+        raise UsageError(f"{location}: {role.label} has numbers, and this is not a number.") from None
     if not number.is_finite() or abs(number.adjusted()) > MAX_EXPONENT:
-        raise UsageError(f"{place}: this number is not possible in {role.label}.")
+        raise UsageError(f"{location}: this number is not possible in {role.label}.")
     return number

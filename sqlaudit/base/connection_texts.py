@@ -1,7 +1,7 @@
-"""Texts that look like a connection to a database, however badly written: no sentence and no report quotes one.
+"""Texts that look like a connection to a database, however badly written: no message and no report quotes one.
 
 A password with an unescaped sign, or a URL with a typing error, is taken for something else (a host, a file, a port),
-and what speaks of that would show it. So every sentence passes through here when it is made.
+and messages about that would show it. So each error message is filtered here when it is made.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import re
 
 HIDDEN = "…"
-"""What stands for a text that is not quoted."""
+"""The replacement for a text that is not shown."""
 
 PARAMETERS = (
     "host|hostaddr|port|dbname|user|service|passfile|sslmode|sslcert|sslkey|sslrootcert|connect_timeout|options|"
@@ -22,15 +22,16 @@ _SCHEMES = (
     r"oracle|mongodb\w*|redis\w*|amqps?|duckdb|md|motherduck|databricks|trino|presto|clickhouse|bigquery"
 )
 _OF_OURS = r"(?:host:15002|host:port|host/db|host\b|…)(?=[^\w@/]|$)"
-"""What stands behind the `//` of examples in our own sentences."""
+"""What follows the `//` of examples in our own messages."""
 _SPACED = rf"(?:{_SECRETS}|{PARAMETERS})\s*="
 _LITERAL = r"'(?:[^']|'')*'"
 
 
 @functools.cache
-def _start() -> re.Pattern[str]:
-    """Where a connection begins; compiled when a text first has a sign of one, which takes longer than most commands
-    should need for it."""
+def _start_pattern() -> re.Pattern[str]:
+    """Return the pattern of the start of a connection. It is compiled when a text first has a sign of one, since that
+    takes longer than most commands.
+    """
     return re.compile(
         rf"(?<![\w.-])(?:{_SCHEMES})(?:\+\w+)?(?::/++|//++)(?!{_OF_OURS})"  # a URL of a database, or nearly one
         r"|(?<![\w.+-])[A-Za-z][\w.+-]+:/++(?=.*@)"  # any other URL with an @
@@ -43,40 +44,41 @@ def _start() -> re.Pattern[str]:
     )
 
 
-def _found(text: str) -> re.Match[str] | None:
-    return _start().search(text) if ":" in text or "=" in text or "//" in text else None
+def _find_connection(text: str) -> re.Match[str] | None:
+    """Return the match of the first connection in a text; None if there is none."""
+    return _start_pattern().search(text) if ":" in text or "=" in text or "//" in text else None
 
 
 def looks_like_connection(text: str) -> bool:
-    """Whether a text is meant as a connection to a database, well written or not.
+    """Return True if a text is meant as a connection to a database, well written or not.
 
     Example:
         >>> looks_like_connection("postgresql:/u:hush@h/db"), looks_like_connection("clinic.duckdb")
         (True, False)
     """
-    return _found(text) is not None
+    return _find_connection(text) is not None
 
 
 def without_connections(sentence: str) -> str:
-    """The sentence without anything that looks like a connection to a database.
+    """Return the sentence without anything that looks like a connection to a database.
 
     Example:
         >>> without_connections("There is no file 'postgres//u:hush@h/db'. Did you mean 'db'?")
         "There is no file '…'."
     """
-    found = _found(sentence)
-    if found is None:
+    match = _find_connection(sentence)
+    if match is None:
         return sentence
-    start, rest = found.start(), sentence[found.start() :]
+    start, rest = match.start(), sentence[match.start() :]
     before = sentence[:start]
     quote = before[-1:] if before[-1:] in ("'", '"') else ""
-    if quote and rest.rfind(quote) > 0:  # to the last such quote: one inside a password ends nothing
+    if quote and rest.rfind(quote) > 0:  # to the last such quote: the password may have one
         return before + HIDDEN + rest[rest.rfind(quote) :].replace("?", ".")
-    return before + HIDDEN + _behind(rest)
+    return before + HIDDEN + _text_after(rest)
 
 
-def _behind(rest: str) -> str:
-    """What follows a connection that nothing quotes: nothing, where it is not sure how far that reaches."""
+def _text_after(rest: str) -> str:
+    """Return what follows a connection that is not quoted; empty if it is uncertain how far that reaches."""
     if re.search(_SPACED, rest, re.IGNORECASE):
         return ""
     ends = re.search(r"\s", rest[rest.rfind("@") + 1 :])
@@ -84,10 +86,10 @@ def _behind(rest: str) -> str:
 
 
 def literals_hidden(sql: str) -> str:
-    """A statement without its texts that look like connections (`dblink('host=… password=…')`), to be shown.
+    """Return a statement, to be shown, without its texts that look like connections (`dblink('host=… password=…')`).
 
     Example:
         >>> literals_hidden("SELECT * FROM dblink('host=h password=hush', 'SELECT 1') WHERE host = 'h'")
         "SELECT * FROM dblink('…', 'SELECT 1') WHERE host = 'h'"
     """
-    return re.sub(_LITERAL, lambda found: f"'{HIDDEN}'" if looks_like_connection(found[0][1:-1]) else found[0], sql)
+    return re.sub(_LITERAL, lambda match: f"'{HIDDEN}'" if looks_like_connection(match[0][1:-1]) else match[0], sql)

@@ -1,7 +1,7 @@
-"""What can go wrong, and the exit code that goes with it.
+"""Errors, with their exit codes.
 
-Every error carries one sentence for the person who reads it: what is wrong, where, what to do. No message
-ever contains a cell value, and none the text of a connection.
+Every error has one message for its reader: what is wrong, where, and what to do. No message ever contains a cell value,
+or the text of a connection.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _PACKAGE = str(Path(__file__).parent.parent)
 
 
 class SqlauditError(Exception):
-    """Base of every error that sqlaudit raises on purpose.
+    """The base of every error that sqlaudit raises on purpose.
 
     Args:
-        sentence: what is said; a piece that looks like the text of a connection is left out, as it may hold a password.
+        sentence: the message; a part that looks like a connection is left out, as it may hold a password.
     """
 
     exit_code: ExitCode = ExitCode.USAGE
@@ -41,20 +41,20 @@ class SqlauditError(Exception):
         super().__init__(without_connections(sentence))
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows in place of a hundred lines of our own frames: the user's line, and the sentence."""
+        """Return what a notebook shows instead of our own frames: the user's line, and the message."""
         import traceback
 
         frames = traceback.extract_tb(self.__traceback__)
-        own = next((one for one in reversed(frames) if not one.filename.startswith((_PACKAGE, "<"))), None)
-        place = [f"line {own.lineno}: {own.line}"] if own is not None and own.line else []
-        return [*place, f"{type(self).__name__}: {self}"]
+        caller = next((frame for frame in reversed(frames) if not frame.filename.startswith((_PACKAGE, "<"))), None)
+        location = [f"line {caller.lineno}: {caller.line}"] if caller is not None and caller.line else []
+        return [*location, f"{type(self).__name__}: {self}"]
 
 
 class UsageError(SqlauditError):
     """The request cannot be carried out as written: a wrong option, column, file or policy.
 
     Args:
-        hint: the end of the sentence that names what is there, which `bare` leaves out.
+        hint: the end of the message that names what exists, which `bare` leaves out.
     """
 
     def __init__(self, sentence: str = "", hint: str = "") -> None:
@@ -63,7 +63,7 @@ class UsageError(SqlauditError):
 
 
 class InputError(UsageError):
-    """A file or frame could not be read as what it claims to be."""
+    """A file or frame could not be read in its format."""
 
 
 class EngineError(SqlauditError):
@@ -73,11 +73,11 @@ class EngineError(SqlauditError):
 
 
 class ConnectionFailed(EngineError):
-    """The database could not be reached, or did not let us in."""
+    """The database could not be reached, or refused the connection."""
 
 
 class PermissionDenied(EngineError):
-    """The database let us in but does not let us read what was asked for."""
+    """The database accepted the connection but does not let this role read the data."""
 
 
 class MissingDriver(EngineError):
@@ -97,42 +97,42 @@ class Interrupted(SqlauditError):
 
 
 class DivisionWarning(UserWarning):
-    """An expression divides whole numbers, which engines read in two ways."""
+    """A warning about an expression that divides whole numbers, which engines do in two ways."""
 
 
-# The time budget of a search: who works long asks whether it is used up, and says so with an exception.
+# The time budget of a search: long work checks whether it is used up, and then raises an exception.
 
 Stop = Callable[[], bool]
-"""Whether the budget is used up."""
+"""A function that returns True if the budget is used up."""
 NODES = 2000
-"""Nodes of an enumeration between two looks at the clock."""
+"""Nodes of an enumeration between two checks of the clock."""
 
 
 class BudgetSpent(Exception):
-    """The budget ended inside a step; the walker that made the step catches it and says what is proven."""
+    """The budget ended inside a step; the search that made the step catches it and reports what is proven."""
 
 
 STOPPED = (BudgetSpent, Interrupted, KeyboardInterrupt)
-"""What ends a walk before its end: the budget, or somebody. What was proven by then stays so."""
+"""Exceptions that end a search early: the budget, or the user. What was proven by then remains proven."""
 
 
 def by_hand(why: BaseException) -> bool:
-    """Whether it was somebody."""
+    """Return True if the user ended a search."""
     return not isinstance(why, BudgetSpent)
 
 
 def at_once() -> bool:
-    """The budget of what would come after a search that somebody stopped."""
+    """Return True: the budget of work after a search that the user ended."""
     return True
 
 
 def never() -> bool:
-    """The budget of a search without one."""
+    """Return False: a budget without a limit."""
     return False
 
 
 def until(began: float, budget: float | None) -> Stop:
-    """The budget of so many seconds from a moment of `time.monotonic()` on; None = no limit.
+    """Return the budget of these seconds from a moment of `time.monotonic()` on; None = no limit.
 
     Example:
         >>> until(time.monotonic(), 60)(), until(time.monotonic() - 61, 60)(), until(0, None)()

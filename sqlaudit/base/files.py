@@ -1,4 +1,4 @@
-"""Paths and files: what people write as a path, files that are written whole or not at all, and temporary ones."""
+"""Paths and files: paths that people write, files that are written completely or not at all, and temporary files."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ from typing import Any, TextIO
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 
-# Temporary files and folders that hold rows: named so that the next run can tell, and remove, those of a killed one.
+# Temporary files and folders that hold rows: the next run recognizes those of a killed run by name, and removes them.
 #
-# A name says which machine and process made it: a folder may be shared by containers and hosts, and a process of
-# another host can't be asked whether it lives. Things of other users, and of processes that live, are left alone. What
-# lies beside a file that was to be written is also noted in the temporary directory, so that it is found from any
-# folder.
+# A name has the machine and process that made it: a folder may be shared by containers and hosts, and processes of
+# another host cannot be checked. Files of other users, and of running processes, are left alone. A temporary file
+# beside a file to be written is also noted in the temporary directory, so that it is found from any folder.
 
 _OURS = re.compile(r"sqlaudit-(?P<kind>[a-z]+)-(?P<host>[^-]+)-(?P<pid>\d+)-[^-]+")
 _PART = re.compile(r"\..*\.(?P<host>[^-.]+)-(?P<pid>\d+)-[^-.]+\.part", re.DOTALL)
 _NOTE = "unfinished"
-"""The kind of a file that holds nothing but the path of another one."""
+"""The kind of a file that holds only the path of another one."""
 _LONGEST_PATH = 65_536
 _unfinished: dict[Path, Path | None] = {}
-"""The temporary files of this process, each with the note of it."""
+"""The temporary files of this process, each with its note."""
 _folders: set[Path] = set()
 
 
@@ -43,7 +42,7 @@ class PrivateFolder:
     """A folder for rows that only this user may enter (0700), removed by `close` or with the object.
 
     Args:
-        kind: a word for its name. parent: where to make it; empty = the system's temporary directory.
+        kind: a word for its name. parent: the folder in which it is made; empty = the system's temporary directory.
 
     Raises:
         UsageError: the parent is not a folder, or nothing can be created in it.
@@ -60,10 +59,10 @@ class PrivateFolder:
             raise UsageError(f"The temporary directory {parent!r} is not a folder.")
         remove_leftovers(root)
         try:
-            made = tempfile.mkdtemp(prefix=f"sqlaudit-{kind}-{_host()}-{os.getpid()}-", dir=root)
+            name = tempfile.mkdtemp(prefix=f"sqlaudit-{kind}-{_host()}-{os.getpid()}-", dir=root)
         except OSError:
             raise UsageError(f"The temporary directory {str(root)!r} is not writable.") from None
-        self.path = Path(made).resolve()
+        self.path = Path(name).resolve()
         _folders.add(self.path)
         self._remove = weakref.finalize(self, _remove_folder, self.path)
 
@@ -79,12 +78,14 @@ class PrivateFolder:
 
 
 def _remove_folder(path: Path) -> None:
+    """Remove a private folder with all that is in it."""
     shutil.rmtree(path, ignore_errors=True)
     _folders.discard(path)
 
 
 def temporary_beside(final: Path) -> Path:
-    """An empty file (0600) in the folder of `final`, which `forget` ends; what killed runs left there is removed.
+    """Return an empty file (0600) in the folder of `final`, which `forget` removes. Files of killed runs there are
+    removed first.
 
     Raises:
         UsageError: nothing can be created there.
@@ -97,12 +98,12 @@ def temporary_beside(final: Path) -> Path:
         raise UsageError(f"{str(final)!r} cannot be written: {error.strerror}.") from None
     os.close(handle)
     _unfinished[Path(name)] = None
-    _unfinished[Path(name)] = _noted(Path(name), mark)
+    _unfinished[Path(name)] = _write_note(Path(name), mark)
     return Path(name)
 
 
 def forget(temporary: Path) -> None:
-    """Remove a temporary file, if it is there still, and the note of it."""
+    """Remove a temporary file, if it still exists, and its note."""
     temporary.unlink(missing_ok=True)
     note = _unfinished.pop(temporary, None)
     if note is not None:
@@ -111,7 +112,7 @@ def forget(temporary: Path) -> None:
 
 
 def discard_unfinished() -> None:
-    """Remove what this process will not finish: for the moment before it ends without another word."""
+    """Remove the temporary files and folders of this process, which will not finish its work."""
     for temporary in list(_unfinished):
         with contextlib.suppress(OSError):
             forget(temporary)
@@ -120,22 +121,22 @@ def discard_unfinished() -> None:
 
 
 def remove_leftovers(root: Path | None = None) -> list[Path]:
-    """Remove what runs that are gone left in a temporary directory, and the files whose notes they left there.
+    """Remove what killed runs left in a temporary directory, and the files that their notes there name.
 
     Args:
         root: the directory; None = the system's.
 
     Returns:
-        The paths that were removed, notes apart.
+        The paths that were removed, without those of notes.
     """
     removed = []
     for entry in _entries(root or Path(tempfile.gettempdir())):
-        found = _OURS.fullmatch(entry.name)
-        if found is None or not _is_left(entry, found):
+        match = _OURS.fullmatch(entry.name)
+        if match is None or not _is_left(entry, match):
             continue
         with contextlib.suppress(OSError):
-            if found["kind"] == _NOTE:
-                removed += _removed_by_note(entry, found["pid"])
+            if match["kind"] == _NOTE:
+                removed += _remove_by_note(entry, match["pid"])
             elif entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
                 removed.append(entry)
@@ -143,14 +144,14 @@ def remove_leftovers(root: Path | None = None) -> list[Path]:
 
 
 def remove_files(folder: Path) -> list[Path]:
-    """Remove the unfinished files that runs that are gone left in a folder; returns their paths."""
-    return [entry for entry in _entries(folder) if _PART.fullmatch(entry.name) and _removed(entry)]
+    """Remove the unfinished files that killed runs left in a folder; return their paths."""
+    return [entry for entry in _entries(folder) if _PART.fullmatch(entry.name) and _remove_unfinished(entry)]
 
 
-def _removed(path: Path, pid: str = "") -> bool:
-    """Whether an unfinished file was one of a run that is gone (of `pid`, where it is named), and is removed."""
-    found = _PART.fullmatch(path.name)
-    if found is None or pid not in ("", found["pid"]) or not _is_left(path, found):
+def _remove_unfinished(path: Path, pid: str = "") -> bool:
+    """Remove an unfinished file of a killed run (with `pid`, if it is named). Return True if it was removed."""
+    match = _PART.fullmatch(path.name)
+    if match is None or pid not in ("", match["pid"]) or not _is_left(path, match):
         return False
     with contextlib.suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
@@ -159,8 +160,8 @@ def _removed(path: Path, pid: str = "") -> bool:
     return False
 
 
-def _noted(temporary: Path, mark: str) -> Path | None:
-    """The note of a temporary file; none where the temporary directory takes nothing, as it only helps."""
+def _write_note(temporary: Path, mark: str) -> Path | None:
+    """Return the note of a temporary file; None if the temporary directory is not writable, since notes only help."""
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=f"sqlaudit-{_NOTE}-{mark}")
         with os.fdopen(handle, "wb") as file:
@@ -169,37 +170,39 @@ def _noted(temporary: Path, mark: str) -> Path | None:
     return None
 
 
-def _removed_by_note(note: Path, pid: str) -> list[Path]:
-    """The file that a note names, when it was there still; both are gone afterwards."""
+def _remove_by_note(note: Path, pid: str) -> list[Path]:
+    """Remove a note and the file that it names; return the file if it existed."""
     if not stat.S_ISREG(note.lstat().st_mode):
         return []
     with note.open("rb") as file:
         named = Path(os.fsdecode(file.read(_LONGEST_PATH)))
-    removed = [named] if named.is_absolute() and _removed(named, pid) else []
+    removed = [named] if named.is_absolute() and _remove_unfinished(named, pid) else []
     note.unlink()
     return removed
 
 
 def _entries(folder: Path) -> list[Path]:
+    """Return the entries of a folder; none if it cannot be read."""
     try:
         return list(folder.iterdir())
     except OSError:
         return []
 
 
-def _is_left(path: Path, found: re.Match[str]) -> bool:
-    """True for a thing of this user, made on this machine by a process that is gone; a link is none."""
-    if found["host"] != _host():
+def _is_left(path: Path, name_match: re.Match[str]) -> bool:
+    """Return True for a file of this user, made on this machine by a process that has ended; False for a link."""
+    if name_match["host"] != _host():
         return False
     try:
         facts = path.lstat()
     except (OSError, ValueError):
         return False
     owner = os.getuid() if hasattr(os, "getuid") else facts.st_uid
-    return facts.st_uid == owner and not stat.S_ISLNK(facts.st_mode) and not _is_alive(int(found["pid"]))
+    return facts.st_uid == owner and not stat.S_ISLNK(facts.st_mode) and not _is_alive(int(name_match["pid"]))
 
 
 def _host() -> str:
+    """Return the letters and digits of this machine's name."""
     if hasattr(os, "uname"):
         name = os.uname().nodename
     else:
@@ -210,6 +213,7 @@ def _host() -> str:
 
 
 def _is_alive(pid: int) -> bool:
+    """Return True if a process runs, or if that cannot be known."""
     if os.name == "nt":  # signal 0 would be a Ctrl-C there
         return True
     try:
@@ -223,9 +227,9 @@ def _is_alive(pid: int) -> bool:
 
 # Cells of CSV files that no spreadsheet takes for formulas, and how sqlaudit reads them back.
 #
-# A spreadsheet may split a line at another separator than ours, and it looks past blanks and signs that nobody sees.
-# So a formula gets an apostrophe in front wherever a cell could begin: at the start of a text, and behind each `;`,
-# `,`, `|`, tab or line break in it. Apostrophes that stand there already are doubled, so that nothing is lost.
+# A spreadsheet may split a line at another separator than ours, and it ignores blanks and invisible signs. So a formula
+# gets an apostrophe in front wherever a cell could begin: at the start of a text, and after each `;`, `,`, `|`, tab or
+# line break in it. Apostrophes that are already there are doubled, so that nothing is lost.
 
 _SEPARATORS = re.compile(r"([;,|\t\r\n])")
 _FORMULA = "=+\\-@＝＋－＠﹦﹢﹣﹫"
@@ -234,13 +238,13 @@ _BREAK = re.compile(r"'*[\t\r]")
 _UNSEEN = r"\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 _RUNS = re.compile(rf"['{_UNSEEN}]*([{_FORMULA}])")
 _COMPUTES_NOTHING = re.compile(rf"['{_UNSEEN}]*[+\-＋－][0-9][0-9. ]*(?:[eE][+-]?[0-9]+)?\s*[\])}}]*\s*")
-"""A signed number behind a separator: `[-10, -5)`."""
+"""A signed number after a separator: `[-10, -5)`."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _AS_THEY_ARE = (int, float, Decimal, dt.date, dt.time)
 
 
 def csv_cell(value: Any) -> Any:
-    """The value as a CSV file has it: what a spreadsheet would run as a formula has an apostrophe in front.
+    """Return the value as a CSV file has it: a text that a spreadsheet would run as a formula gets an apostrophe.
 
     Example:
         >>> csv_cell("=1+1"), csv_cell("x;=1+1"), csv_cell("a = b"), csv_cell(-5), csv_cell(None)
@@ -251,21 +255,21 @@ def csv_cell(value: Any) -> Any:
 
 
 def flat(value: Any) -> Any:
-    """The value as files know it: fractions as floats, bytes as hexadecimal text."""
+    """Return the value as files have it: fractions as floats, bytes as hexadecimal text."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value.hex() if isinstance(value, bytes) else value
 
 
 def harmless(text: str) -> str:
-    """A text in which no cell of a spreadsheet begins with a formula; `as_written` is the way back."""
+    """Return a text in which no cell of a spreadsheet begins with a formula; `as_written` is the inverse."""
     if not _SUSPECT.search(text):
         return text
-    return _marked(_each_cell(text, _marked), _BREAK.match(text))
+    return _with_apostrophe(_change_cells(text, _with_apostrophe), _BREAK.match(text))
 
 
 def label_cell(text: str | None) -> str | None:
-    """A value or label of a hierarchy as its file has it: like `csv_cell`, but a number stays one, as others read it.
+    """Return a value or label of a hierarchy as its file has it: like `csv_cell`, but numbers stay as they are.
 
     Example:
         >>> label_cell("-5"), label_cell("=1"), label_cell("[-10, -5)")
@@ -275,7 +279,7 @@ def label_cell(text: str | None) -> str | None:
 
 
 def as_written(text: str) -> str:
-    """The text that `harmless` was given.
+    """Return the text from which `harmless` made this one.
 
     Example:
         >>> as_written("'=1+1"), as_written("x;'=1+1"), as_written("'tis"), as_written(harmless("'=1"))
@@ -283,46 +287,46 @@ def as_written(text: str) -> str:
     """
     if "'" not in text:
         return text
-    return _each_cell(_unmarked(text, _BREAK.match(text)), _unmarked)
+    return _change_cells(_without_apostrophe(text, _BREAK.match(text)), _without_apostrophe)
 
 
-def _each_cell(text: str, change: Callable[[str, object], str]) -> str:
-    """The text with each piece changed, by whether it would be computed as a cell."""
+def _change_cells(text: str, change: Callable[[str, object], str]) -> str:
+    """Return the text with each possible cell changed; `change` also gets whether the cell would be computed."""
     first, *rest = _SEPARATORS.split(text)
     runs = (_RUNS.match(piece) and not _COMPUTES_NOTHING.fullmatch(piece) for piece in rest)
     return "".join([change(first, _RUNS.match(first)), *map(change, rest, runs)])
 
 
-def _marked(piece: str, runs: object) -> str:
+def _with_apostrophe(piece: str, runs: object) -> str:
     return "'" + piece if runs else piece
 
 
-def _unmarked(piece: str, runs: object) -> str:
+def _without_apostrophe(piece: str, runs: object) -> str:
     return piece[1:] if runs and piece.startswith("'") else piece
 
 
-# Paths that people write: a text that can be no path, or lies where nobody may look, is no file and no exception.
+# Paths that people write: a text that cannot be a path, or is in a closed folder, is not a file and no exception.
 
 _SQLITE = b"SQLite format 3\0"
 
 
 def exists(path: str | Path) -> bool:
-    """Whether something lies there; false for a name that is too long, holds a NUL, or is in a closed folder.
+    """Return True if a path exists; False for a name that is too long, holds a NUL, or is in a closed folder.
 
     Example:
         >>> exists("."), exists("no" * 200)
         (True, False)
     """
-    return os.path.exists(path)  # noqa: PTH110 (Path.exists raises where this says no)
+    return os.path.exists(path)  # noqa: PTH110 (Path.exists raises where this returns False)
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a regular file lies there; see `exists`."""
+    """Return True if a path is a regular file; see `exists`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def is_sqlite(path: str | Path) -> bool:
-    """Whether a file is an SQLite database, by its first bytes."""
+    """Return True if a file is an SQLite database, by its first bytes."""
     if not is_file(path):
         return False
     try:
@@ -333,12 +337,12 @@ def is_sqlite(path: str | Path) -> bool:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether a folder lies there; see `exists`."""
+    """Return True if a path is a folder; see `exists`."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def expanded(text: str | Path) -> Path:
-    """The path with `~` as the home folder, as a shell reads it: as it stands when nobody has that name.
+    """Return the path with `~` as the home folder, as a shell reads it; unchanged if there is no such user.
 
     Example:
         >>> expanded("~no such person/a.csv").name
@@ -351,7 +355,7 @@ def expanded(text: str | Path) -> Path:
 
 
 def resolved(path: str | Path) -> Path:
-    """The path without links; as it stands, below the current folder, when it can be no path."""
+    """Return the path without links; if it cannot be a path, the text below the current folder."""
     try:
         return Path(path).resolve()
     except (OSError, ValueError, RuntimeError):
@@ -360,9 +364,9 @@ def resolved(path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells a file from another one in its place, and from itself after a change: times are nanoseconds.
+    """The identity and state of a file, by which a replaced or changed file is recognized; times are in nanoseconds.
 
-    The time of change (mtime) can be set back by anybody who may write; that of the entry (ctime) is the system's own.
+    Anybody who may write can set back the time of change (mtime); that of the inode (ctime) is the system's own.
     """
 
     device: int
@@ -373,7 +377,7 @@ class Stamp:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file, None when there is none any more."""
+    """Return the stamp of a file; None if it no longer exists."""
     try:
         facts = path.stat()
     except OSError:
@@ -382,11 +386,11 @@ def stamp(path: Path) -> Stamp | None:
 
 
 def no_name(path: str | Path) -> InputError:
-    """The error for a path with a sign that no file's name can have: a NUL, or half of a pair in UTF-16."""
+    """Return the error for a path with a sign that no file name can have: a NUL, or half of a pair in UTF-16."""
     return InputError(f"{str(path)!r} cannot be the name of a file.")
 
 
-# Files that sqlaudit writes: whole or not at all, never half.
+# Files that sqlaudit writes: completely or not at all.
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -395,7 +399,7 @@ Batches = Iterable[Sequence[Sequence[Any]]]
 
 
 def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
-    """Nothing when a file can be put at `path`; asked before long work, so that hours are not spent in vain.
+    """Raise UsageError if a file cannot be written at `path`, before long work begins.
 
     Args:
         path: the file to be written. suffixes: the endings that are allowed, empty = any.
@@ -415,10 +419,10 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
 
 
 def check_ending(path: Path, suffixes: Sequence[str]) -> None:
-    """Nothing when the name of a file that takes text ends in one of `suffixes`, or in nothing (`report`, /dev/null).
+    """Raise UsageError if a text file has an ending that is not one of `suffixes`; `report` and /dev/null have none.
 
     Raises:
-        UsageError: another ending, which would promise what the file does not hold.
+        UsageError: another ending, which would promise other content.
     """
     ending = path.suffix.lower()
     if ending and ending not in suffixes:
@@ -427,10 +431,10 @@ def check_ending(path: Path, suffixes: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file in the folder of `path` that takes its place when the block ends well, and is gone otherwise.
+    """Give a temporary file in the folder of `path` that replaces it when the block succeeds, and is removed otherwise.
 
     Args:
-        path: the file to be written; a link is followed; what is no regular file (a pipe, /dev/null) is written to.
+        path: the file to be written. A link is followed; a pipe or device (/dev/null) is written to directly.
 
     Raises:
         UsageError: the file cannot be written there.
@@ -460,7 +464,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a report as UTF-8, whole or not at all.
+    """Write a report as UTF-8, completely or not at all.
 
     Raises:
         UsageError: the file cannot be written.
@@ -470,14 +474,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callable[[Path], None] | None = None) -> int:
-    """Stream rows into a CSV or Parquet file, by the ending of its name; returns how many were written.
+    """Write rows as a stream into a CSV or Parquet file, by the ending of its name; return the number of rows.
 
     Args:
         path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
-        check: looks at what was written before it takes the file's place, and raises where it must not.
+        check: is called with the temporary file before it replaces the old one, and may raise an error.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
-    in front (OWASP, CSV injection; see `csv_cells`). Parquet keeps every value exactly.
+    in front (OWASP, CSV injection; see `csv_cell`). Parquet keeps every value exactly.
 
     Raises:
         UsageError: another ending, or the file cannot be written.
@@ -492,15 +496,15 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callab
     """
     check_destination(path, TABLE_SUFFIXES)
     with replacing(path) as temporary:
-        put = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
-        written = put(temporary, names, batches)
+        write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
+        written = write(temporary, names, batches)
         if check is not None and is_file(temporary):
             check(temporary)
         return written
 
 
 def _mode_for(final: Path) -> int:
-    """The permissions of the file that is replaced; for a new one what the user's umask leaves."""
+    """Return the permissions of the file that is replaced; those of the umask for a new file."""
     if final.exists():
         return final.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -509,21 +513,22 @@ def _mode_for(final: Path) -> int:
 
 
 class UnixLines:
-    """A file of which lines end in a line feed; Python quotes a lone carriage return only where both signs end lines.
+    """A file whose lines end in a line feed. The csv module quotes a lone carriage return only if both signs end lines.
 
     Args:
-        file: where they go.
+        file: the file that gets the lines.
     """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, line: str) -> int:
-        """Write a line that ends in both signs."""
+        """Write a line that ends in carriage return and line feed."""
         return self._file.write(line[:-2] + "\n")
 
 
 def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
+    """Write rows as CSV, with cells that no spreadsheet runs; return their number."""
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(UnixLines(file), lineterminator="\r\n")
@@ -535,7 +540,7 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
 
 
 def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
-    """Through a spool of JSON lines: only when all rows are known, the type of each column is."""
+    """Write rows as Parquet, by way of JSON lines, since column types are known only after the last row."""
     spool = temporary_beside(path)
     try:
         columns = {f"c{i}": _ColumnType() for i in range(len(names))}
@@ -553,6 +558,7 @@ def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
 
 
 def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str]) -> None:
+    """Write the JSON lines of a file as Parquet, with these names and types of columns."""
     import duckdb
 
     from sqlaudit.base.names import quote
@@ -568,13 +574,13 @@ def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str
 
 
 _KINDS = {str: "VARCHAR", bool: "BOOLEAN"}
-"""What JSON lines carry unchanged; the fast way for most cells."""
+"""Types whose values JSON lines hold unchanged: the fast path for most cells."""
 
 
 class _ColumnType:
-    """The narrowest DuckDB type that holds every value seen in a column; text when kinds are mixed."""
+    """The narrowest DuckDB type that holds all values of a column; text if kinds are mixed."""
 
-    _SPELLED: tuple[tuple[type, str], ...] = (
+    _TYPE_NAMES: tuple[tuple[type, str], ...] = (
         (bool, "BOOLEAN"),
         (int, "BIGINT"),
         (float, "DOUBLE"),
@@ -589,7 +595,7 @@ class _ColumnType:
         self._whole = self._decimals = 0
 
     def take(self, value: Any) -> Any:
-        """Note a value's type and return the value as JSON lines carry it."""
+        """Note a value's type, and return the value for a JSON line."""
         kind = _KINDS.get(type(value))
         if kind is not None:
             self._seen.add(kind)
@@ -599,7 +605,7 @@ class _ColumnType:
             return None
         if isinstance(value, Decimal):
             return self._take_decimal(value)
-        kind = next((sql for python, sql in self._SPELLED if isinstance(value, python)), "VARCHAR")
+        kind = next((sql for python, sql in self._TYPE_NAMES if isinstance(value, python)), "VARCHAR")
         if kind == "BIGINT" and not -(2**63) <= value < 2**63:
             kind = "DECIMAL(38, 0)" if abs(value) < 10**38 else "VARCHAR"
         self._seen.add("TIMESTAMPTZ" if kind == "TIMESTAMP" and value.tzinfo is not None else kind)
@@ -607,7 +613,7 @@ class _ColumnType:
 
     @property
     def sql(self) -> str:
-        """The type's name."""
+        """The name of the type."""
         if len(self._seen) == 1:
             (only,) = self._seen
             return f"DECIMAL({self._whole + self._decimals}, {self._decimals})" if only == "DECIMAL" else only
@@ -616,6 +622,7 @@ class _ColumnType:
         return "DOUBLE" if self._seen and self._seen <= {"BIGINT", "DOUBLE"} else "VARCHAR"
 
     def _take_decimal(self, value: Decimal) -> str:
+        """Note the digits that a decimal needs, and return it as text."""
         _, digits, exponent = value.as_tuple()
         if not isinstance(exponent, int):
             self._seen.add("DOUBLE")

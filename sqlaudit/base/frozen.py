@@ -1,10 +1,10 @@
-"""Frozen dataclasses that cost nothing until the first one is made.
+"""Frozen dataclasses that cost nothing until the first instance is made.
 
-The standard library looks at every field and compiles six methods when a frozen dataclass is defined, most of a
-millisecond; an audit imports some two hundred of them, and uses half. Here all of that waits until somebody makes one,
-or asks for the fields; then one method is compiled, `__init__`, and the others are plain functions that read the
-fields. What a class does is the same, and the standard library takes it for one of its own. What it would refuse of a
-definition (a list as a default) is refused when the first one is made.
+The standard library inspects all fields and compiles six methods when a frozen dataclass is defined, most of a
+millisecond; an audit imports some two hundred of them, and uses half. Here all of that waits until an instance is made,
+or the fields are read; then one method is compiled, `__init__`, and the others are plain functions that read the
+fields. The behaviour is the same, and the standard library takes the class for one of its own. A definition that it
+would refuse (a list as a default) is refused when the first instance is made.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, **options):
-        """`dataclasses.dataclass` with the same options, quicker where these are `frozen=True` alone and no base is a
-        dataclass."""
+        """Return a dataclass as `dataclasses.dataclass` does, faster for `frozen=True` alone without inheritance."""
         if cls is not None:
             return dataclasses.dataclass(cls)
-        return lambda given: (
-            _quick(given, options.get("eq") is False)
-            if _is_plain(given, options)
-            else dataclasses.dataclass(given, **options)
+        return lambda decorated: (
+            _make_lazy(decorated, options.get("eq") is False)
+            if _is_plain(decorated, options)
+            else dataclasses.dataclass(decorated, **options)
         )
 
 
@@ -38,11 +37,11 @@ __all__ = ["dataclass"]
 
 
 class _Standard:
-    """What the standard library writes down of a frozen dataclass."""
+    """A frozen dataclass of the standard library, whose parameters are copied."""
 
 
 class _StandardByPlace:
-    """The same of one whose instances are equal to themselves alone."""
+    """A frozen dataclass of the standard library whose instances are equal only to themselves."""
 
 
 dataclasses.dataclass(frozen=True)(_Standard)
@@ -53,14 +52,19 @@ _COMPLETING = threading.RLock()
 
 
 def _is_plain(cls: type, options: dict[str, Any]) -> bool:
-    """Whether this module knows everything that such a class may have."""
+    """Return True if this module supports all that the class and the options have."""
     if options not in _OPTIONS or any("__dataclass_fields__" in above.__dict__ for above in cls.__mro__[1:]):
         return False
     kinds = map(str, inspect.get_annotations(cls).values())
     return not any("InitVar" in kind or "KW_ONLY" in kind for kind in kinds)
 
 
-def _quick(cls: Any, by_place: bool) -> Any:
+def _make_lazy(cls: Any, by_place: bool) -> Any:
+    """Return the class with methods that complete it when they are first needed.
+
+    Args:
+        by_place: True if instances are equal only to themselves (`eq=False`).
+    """
     cls.__dataclass_fields__, cls.__signature__ = (
         _AttributeLater(cls, "__dataclass_fields__"),
         _AttributeLater(cls, "__signature__"),
@@ -68,7 +72,7 @@ def _quick(cls: Any, by_place: bool) -> Any:
     standard: Any = _StandardByPlace if by_place else _Standard
     cls.__dataclass_params__ = standard.__dataclass_params__
     cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
-    for name, method in _methods(cls):
+    for name, method in _lazy_methods(cls):
         if not (by_place and name in {"__eq__", "__hash__"}) and cls.__dict__.get(name) is None:
             method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
             setattr(cls, name, method)
@@ -76,9 +80,9 @@ def _quick(cls: Any, by_place: bool) -> Any:
 
 
 class _AttributeLater:
-    """An attribute that a class has when it is a whole one: it becomes one when somebody asks for it.
+    """An attribute of a complete class: reading it completes the class.
 
-    What a class takes, its `__signature__`, is then said by its method.
+    The `__signature__` of a complete class is that of its `__init__`.
     """
 
     def __init__(self, cls: Any, name: str) -> None:
@@ -90,28 +94,28 @@ class _AttributeLater:
 
 
 def _complete(cls: Any) -> None:
-    """Do what the standard library does when a class is defined."""
+    """Complete a class as the standard library does when a class is defined."""
     with _COMPLETING:
         if not isinstance(cls.__dict__["__dataclass_fields__"], _AttributeLater):
             return
-        own, params = cls.__dict__["__init__"], cls.__dataclass_params__
+        init, params = cls.__dict__["__init__"], cls.__dataclass_params__
         del cls.__signature__
         dataclasses.dataclass(cls, init=False, repr=False, eq=False)
         cls.__dataclass_params__ = params
-        if hasattr(own, "stands_in"):
-            made = _init(cls)
-            made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
-            type.__setattr__(cls, "__init__", made)
+        if hasattr(init, "stands_in"):
+            compiled = _compile_init(cls)
+            compiled.__name__, compiled.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
+            type.__setattr__(cls, "__init__", compiled)
 
 
-def _methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The methods that are different from class to class, with their names."""
-    compared = _values(cls, lambda each: each.compare)
-    hashed = _values(cls, lambda each: each.compare if each.hash is None else each.hash)
+def _lazy_methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the methods that differ from class to class, with their names."""
+    compared = _getter_later(cls, lambda field: field.compare)
+    hashed = _getter_later(cls, lambda field: field.compare if field.hash is None else field.hash)
 
-    def first(self: Any, /, *given: Any, **named: Any) -> None:
+    def first(self: Any, /, *arguments: Any, **keywords: Any) -> None:
         _complete(cls)
-        cls.__init__(self, *given, **named)
+        cls.__init__(self, *arguments, **keywords)
 
     first.stands_in = True  # type: ignore[attr-defined]
 
@@ -123,57 +127,61 @@ def _methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
 
     @recursive_repr()
     def text(self: Any) -> str:
-        shown = [each.name for each in dataclasses.fields(cls) if each.repr]
-        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+        names = [field.name for field in dataclasses.fields(cls) if field.repr]
+        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     yield from (("__init__", first), ("__eq__", equal), ("__hash__", hashing), ("__repr__", text))
 
 
-def _values(
-    cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool | None]
+def _getter_later(
+    cls: Any, is_included: Callable[[dataclasses.Field[Any]], bool | None]
 ) -> Callable[[], Callable[[Any], tuple[Any, ...]]]:
-    """What finds, when it is first needed, what takes the wanted fields of a class as a tuple."""
+    """Return a function that returns, made when first needed, the getter of a tuple of the included fields."""
 
     @cache
-    def taken() -> Callable[[Any], tuple[Any, ...]]:
-        names = [each.name for each in dataclasses.fields(cls) if wanted(each)]
-        return attrgetter(*names) if len(names) > 1 else lambda of: tuple(getattr(of, name) for name in names)
+    def make_getter() -> Callable[[Any], tuple[Any, ...]]:
+        names = [field.name for field in dataclasses.fields(cls) if is_included(field)]
+        return (
+            attrgetter(*names) if len(names) > 1 else lambda instance: tuple(getattr(instance, name) for name in names)
+        )
 
-    return taken
+    return make_getter
 
 
-def _init(cls: Any) -> Callable[..., None]:
-    """The one method that has to be compiled: its parameters are the fields."""
+def _compile_init(cls: Any) -> Callable[..., None]:
+    """Return the `__init__` of a class, the one method that must be compiled, since its parameters are the fields."""
     fields = dataclasses.fields(cls)
-    named = [_parameter(each) for each in fields if each.init and each.kw_only]
-    taken = [_parameter(each) for each in fields if each.init and not each.kw_only]
-    does = [f"_set_(self, {each.name!r}, {_value(each)})" for each in fields if each.init or _is_made(each)]
-    does += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
-    known: dict[str, Any] = {"_set_": object.__setattr__, "_not_given_": _NOT_GIVEN}
-    known |= {f"_default_{each.name}": each.default_factory if _is_made(each) else each.default for each in fields}
-    signature = ", ".join(["self", *taken, *(["*", *named] if named else [])])
-    exec(f"def __init__({signature}):\n  " + "\n  ".join(does or ["pass"]), known)
-    init: Callable[..., None] = known["__init__"]
-    init.__annotations__ = {each.name: each.type for each in fields if each.init} | {"return": None}
+    keywords = [_parameter(field) for field in fields if field.init and field.kw_only]
+    positional = [_parameter(field) for field in fields if field.init and not field.kw_only]
+    body = [f"_set_(self, {field.name!r}, {_value(field)})" for field in fields if field.init or _has_factory(field)]
+    body += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
+    scope: dict[str, Any] = {"_set_": object.__setattr__, "_not_given_": _NOT_GIVEN}
+    scope |= {f"_default_{f.name}": f.default_factory if _has_factory(f) else f.default for f in fields}
+    signature = ", ".join(["self", *positional, *(["*", *keywords] if keywords else [])])
+    exec(f"def __init__({signature}):\n  " + "\n  ".join(body or ["pass"]), scope)
+    init: Callable[..., None] = scope["__init__"]
+    init.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
     init.__module__ = cls.__module__
     return init
 
 
-def _is_made(each: dataclasses.Field[Any]) -> bool:
-    return each.default_factory is not dataclasses.MISSING
+def _has_factory(field: dataclasses.Field[Any]) -> bool:
+    return field.default_factory is not dataclasses.MISSING
 
 
-def _parameter(each: dataclasses.Field[Any]) -> str:
-    if _is_made(each):
-        return f"{each.name}=_not_given_"
-    return each.name if each.default is dataclasses.MISSING else f"{each.name}=_default_{each.name}"
+def _parameter(field: dataclasses.Field[Any]) -> str:
+    """Return the parameter of `__init__` for a field."""
+    if _has_factory(field):
+        return f"{field.name}=_not_given_"
+    return field.name if field.default is dataclasses.MISSING else f"{field.name}=_default_{field.name}"
 
 
-def _value(each: dataclasses.Field[Any]) -> str:
-    if not _is_made(each):
-        return each.name
-    made = f"_default_{each.name}()"
-    return f"{made} if {each.name} is _not_given_ else {each.name}" if each.init else made
+def _value(field: dataclasses.Field[Any]) -> str:
+    """Return the expression in `__init__` for the value of a field."""
+    if not _has_factory(field):
+        return field.name
+    default = f"_default_{field.name}()"
+    return f"{default} if {field.name} is _not_given_ else {field.name}" if field.init else default
 
 
 def _refuse_to_set(self: Any, name: str, value: object) -> None:
@@ -188,6 +196,6 @@ def _refuse_to_delete(self: Any, name: str) -> None:
     object.__delattr__(self, name)
 
 
-def _is_frozen(of: Any, name: str) -> bool:
-    """Whether an attribute is a field, or the class itself a dataclass; a plain class below one may have others."""
-    return "__dataclass_fields__" in type(of).__dict__ or name in of.__dataclass_fields__
+def _is_frozen(instance: Any, name: str) -> bool:
+    """Return True if an attribute is a field, or the class itself is a dataclass; subclasses may have more."""
+    return "__dataclass_fields__" in type(instance).__dict__ or name in instance.__dataclass_fields__

@@ -1,4 +1,4 @@
-"""SQL that users write: one SELECT or one expression that writes nothing, its text as written, and its divisions."""
+"""SQL that users write: one SELECT or one expression that only reads, run as it is written, and its divisions."""
 
 from __future__ import annotations
 
@@ -15,41 +15,40 @@ from itertools import pairwise
 from typing import Any
 
 import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token
 
 from sqlaudit.base.errors import DivisionWarning, MissingDriver, UsageError
 from sqlaudit.base.names import spoken
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import ColumnInfo, Kind, Remark
 
-# SQL of users as they wrote it: functions keep their names, and nothing of the text gets lost on its way.
+# SQL of users as they wrote it: functions keep their names, and no part of the text is lost.
 #
-# sqlglot knows functions of many products and spells them for the one at hand. For a user's text that is a danger: of
-# `to_char(birth, 'YYYY-MM')` it makes CAST(birth AS TEXT) for DuckDB, so that an audit is about other classes than
-# those that were written. So a text is read a second time, by a parser that knows hardly any function, and every word
-# of it must stand in the SQL that runs.
+# sqlglot knows functions of many products and translates them for the current one. For a user's text that is a danger:
+# it makes CAST(birth AS TEXT) of `to_char(birth, 'YYYY-MM')` for DuckDB, so an audit would have other classes than the
+# user wrote. So a text is read a second time, by a parser that knows hardly any function, and each word of it must be
+# in the SQL that runs.
 
 _SAME = ("COUNT", "SUM", "AVG", "YEAR", "MONTH", "DAY", "COALESCE", "NULLIF", "IFNULL", "NVL", "POWER", "POW")
 _BUILT = ("ARRAY", "STRUCT", "MAP")
-"""Functions whose spelling means alike in every dialect: `year(birth)` is EXTRACT in PostgreSQL."""
+"""Functions whose spelling means the same in all dialects: `year(birth)` is EXTRACT in PostgreSQL."""
 _RENAMED = ("INITCAP", "CHR", "DECODE", "DATE_PART", "JSON_VALUE", "CONVERT", "MATCH", "NORMALIZE")
-"""Functions with a parser of their own that changes what they are, and that are written like any other."""
+"""Functions with a parser of their own that changes their meaning, and that are written like any other function."""
 _RESPELLED = frozenset({"both", "leading", "trailing", "dow", "doy", "at"})
-"""Words of TRIM, EXTRACT and AT TIME ZONE that some dialects say as another function, or by another name."""
+"""Words of TRIM, EXTRACT and AT TIME ZONE that some dialects write as another function, or with another name."""
 _CARRYING = frozenset({"NUMBER", "STRING", "IDENTIFIER", "VAR"})
 _JOINED = frozenset("_" + string.ascii_letters)
 _WORD = re.compile(r"\w+")
 
 
 class MisreadError(UsageError):
-    """SQL of a user of which something would be left out when it runs, so that it would mean something else."""
+    """SQL of a user with a part that would be left out when it runs, so that it would mean something else."""
 
 
 def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
-    """The statements of a text; functions are not known, so that each is spelled as it was written.
+    """Return the statements of a text, parsed without knowledge of functions, so that each keeps its spelling.
 
     Raises:
         sqlglot.errors.SqlglotError: it cannot be read.
@@ -59,17 +58,17 @@ def written_tree(text: str, dialect: str) -> list[exp.Expr | None]:
         >>> [tree.sql("duckdb") for tree in written_tree("SELECT to_char(birth, 'YYYY')", "duckdb") if tree]
         ["SELECT TO_CHAR(birth, 'YYYY')"]
     """
-    return sqlglot.parse(text, dialect=_plain(dialect))
+    return sqlglot.parse(text, dialect=_plain_dialect(dialect))
 
 
 def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: bool = True) -> None:
-    """Nothing when every word of a text stands in the SQL of its tree.
+    """Raise MisreadError if a word of a text is not in the SQL of its tree.
 
-    Numbers, texts and quoted names count, plain names only where nothing but an expression stands: words like NULLS
-    LAST look like names. Keywords, types and the names of functions may be spelled in another way.
+    Numbers, texts and quoted names are compared, and plain names (`names`) only in an expression, since words like
+    NULLS LAST look like names. Keywords, types and the names of functions may be spelled in another way.
 
     Raises:
-        MisreadError: one does not; the sentence names it.
+        MisreadError: a word is missing; the message names it.
 
     Example:
         >>> refuse_lost("SELECT income < 50_000", sqlglot.parse_one("SELECT income < 50"), "duckdb", "--where")
@@ -77,18 +76,18 @@ def refuse_lost(text: str, tree: exp.Expr, dialect: str, option: str, *, names: 
         sqlaudit.base.guard.MisreadError: --where: '50000' cannot be translated to DuckDB SQL without \
 changing its meaning. Write it in another way.
     """
-    there = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
-    for word in _words(_carried(text, dialect, names)):
-        if not there[word] and word not in _RESPELLED:
+    remaining = Counter(_words([tree.sql(dialect=dialect, comments=False)]))
+    for word in _words(_tokens_to_keep(text, dialect, names)):
+        if not remaining[word] and word not in _RESPELLED:
             raise MisreadError(
                 f"{option}: {word!r} cannot be translated to {spoken(dialect).title} SQL without changing its "
                 "meaning. Write it in another way."
             )
-        there[word] -= 1
+        remaining[word] -= 1
 
 
 def refuse_joined(tokens: Sequence[Token], option: str) -> None:
-    """Refuse `50_000` and `0x1F` where a dialect has no such numbers: 50 and 0 with a new name would be left.
+    """Refuse `50_000` and `0x1F` if a dialect has no such numbers: it would read 50 and 0 with an alias.
 
     Raises:
         MisreadError: there is one.
@@ -101,10 +100,10 @@ def refuse_joined(tokens: Sequence[Token], option: str) -> None:
 
 
 def refuse_alias(root: exp.Expression, option: str) -> None:
-    """Refuse a name that an expression is given: `sex zip` is `sex`, called zip.
+    """Refuse an alias of an expression: `sex zip` is `sex` with the name zip.
 
     Raises:
-        MisreadError: there is one; the sentence names it.
+        MisreadError: there is one; the message names it.
     """
     named = root.find(exp.Alias, exp.Aliases)
     if named is not None:
@@ -115,7 +114,7 @@ def refuse_alias(root: exp.Expression, option: str) -> None:
 
 
 def with_units(written: exp.Expression, read: exp.Expression) -> exp.Expression:
-    """The expression with words that only look like columns, as MONTH in `datediff(MONTH, a, b)`, as plain words."""
+    """Return the expression with words that only look like columns, as MONTH in `datediff(MONTH, a, b)`, as words."""
     names = {column.name for column in read.find_all(exp.Column)}
     for column in list(written.find_all(exp.Column)):
         if column.name not in names and column is not written:
@@ -124,7 +123,7 @@ def with_units(written: exp.Expression, read: exp.Expression) -> exp.Expression:
 
 
 def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression]:
-    """The statements of a text, read so that nothing of it gets lost; they may be of any kind.
+    """Return the statements of a text, of any kind, read without loss.
 
     Raises:
         MisreadError: a number runs into a word, or a word of the text would be lost.
@@ -137,48 +136,50 @@ def read_statements(text: str, dialect: str, option: str) -> list[exp.Expression
     return trees
 
 
-def _carried(text: str, dialect: str, names: bool) -> list[str]:
+def _tokens_to_keep(text: str, dialect: str, names: bool) -> list[str]:
+    """Return the tokens of a text that must not be lost: numbers, texts, quoted names, and plain names if `names`."""
     tokens = sqlglot.tokenize(text, dialect=dialect)
     followed = [*(token.text for token in tokens[1:]), ""]
     return [
         token.text
-        for token, after in zip(tokens, followed, strict=False)  # an empty text has no token, and so nothing after it
-        if token.token_type.name in _CARRYING and not (token.token_type.name == "VAR" and (after == "(" or not names))
+        for token, following in zip(tokens, followed, strict=False)  # an empty text has no token
+        if token.token_type.name in _CARRYING
+        and not (token.token_type.name == "VAR" and (following == "(" or not names))
     ]
 
 
 def _words(texts: Sequence[str]) -> list[str]:
-    """The words of texts; digits may be grouped by underscores."""
-    found = [word.casefold() for text in texts for word in _WORD.findall(text)]
-    return [word.replace("_", "") if word[0].isdigit() else word for word in found]
+    """Return the words of texts; digits may be grouped by underscores."""
+    words = [word.casefold() for text in texts for word in _WORD.findall(text)]
+    return [word.replace("_", "") if word[0].isdigit() else word for word in words]
 
 
 @cache
-def _plain(dialect: str) -> Any:
-    """The dialect, with a parser that knows hardly any function.
+def _plain_dialect(dialect: str) -> Any:
+    """Return the dialect with a parser that knows hardly any function.
 
     Raises:
-        MissingDriver: sqlglot is compiled, so that its parser can't be changed.
+        MissingDriver: sqlglot is compiled, so its parser cannot be changed.
     """
-    known = type(Dialect.get_or_raise(dialect))
-    parser = known.parser_class
+    original = type(Dialect.get_or_raise(dialect))
+    parser = original.parser_class
     if not inspect.isfunction(parser.parse):
         raise MissingDriver(
             "The compiled form of sqlglot cannot read your SQL, because it rewrites functions. Run pip uninstall "
             "sqlglotc, or install sqlaudit in an environment of its own."
         )
-    changed = {
-        "FUNCTIONS": {name: made for name, made in parser.FUNCTIONS.items() if name in (*_SAME, *_BUILT)},
+    changes = {
+        "FUNCTIONS": {name: build for name, build in parser.FUNCTIONS.items() if name in (*_SAME, *_BUILT)},
         "FUNCTION_PARSERS": {name: read for name, read in parser.FUNCTION_PARSERS.items() if name not in _RENAMED},
     }
-    return type(f"Written{known.__name__}", (known,), {"Parser": type("WrittenParser", (parser,), changed)})
+    return type(f"Written{original.__name__}", (original,), {"Parser": type("WrittenParser", (parser,), changes)})
 
 
-# The guard for SQL that users write: one SELECT, or one expression, and nothing that writes.
+# The guard for SQL that users write: one SELECT, or one expression, that only reads.
 #
-# The guard is not the wall (a function may have side effects that no parser sees): the engines' own read-only
-# modes are. It turns honest mistakes into one clear sentence. What passes is spelled anew from the parsed tree, so
-# an engine runs exactly what the guard has seen; and nothing of what was written is left out on the way.
+# The guard is not the protection (a function may have side effects that no parser sees): the engines' own read-only
+# modes are. It turns honest mistakes into one clear message. SQL that passes is written again from the parsed tree, so
+# an engine runs exactly what the guard has read; and no part of the text is left out.
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Command, exp.Into)
 Reader = Callable[..., Sequence[Any]]
@@ -187,19 +188,19 @@ RANDOM = (
     *("gen_random_uuid", "uuid_generate_v1", "uuid_generate_v1mc", "uuid_generate_v4", "nextval", "clock_timestamp"),
     "monotonically_increasing_id",
 )
-"""Functions that give other values each time they are asked, on any engine: an audit reads its rows several times."""
+"""Functions that return other values at each call, on any engine. An audit reads its rows several times."""
 _OPENINGS = {"SELECT", "WITH", "FROM", "TABLE", "("}
 DEEPEST = 60
-"""So deep SQL of users may be nested: parsers and databases recurse, and their stacks end somewhere."""
+"""The largest depth to which SQL of users may be nested, since parsers and databases recurse."""
 _BRACKETS = 40
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class NotASelect(UsageError):
-    """A statement that is no SELECT.
+    """A statement that is not a SELECT.
 
     Args:
-        what: what it is: `a DROP statement`.
+        what: its kind: `a DROP statement`.
     """
 
     def __init__(self, what: str) -> None:
@@ -211,18 +212,18 @@ class RandomRowsError(UsageError):
     """SQL that gives other rows each time it is read.
 
     Args:
-        what: which SQL. found: what does so.
+        what: the SQL, as the message calls it. cause: the function or clause that gives other rows.
     """
 
-    def __init__(self, what: str, found: str) -> None:
+    def __init__(self, what: str, cause: str) -> None:
         super().__init__(
-            f"{what} returns different rows each time it is read, because of {found}. Store its result in a table, "
+            f"{what} returns different rows each time it is read, because of {cause}. Store its result in a table, "
             "and name that table."
         )
 
 
 def guard_query(text: str, dialect: str) -> exp.Query:
-    """The parsed query when `text` is one SELECT that writes nothing.
+    """Return the parsed query if `text` is one SELECT that only reads.
 
     Raises:
         UsageError: it does not parse, has several statements, or is not a plain query.
@@ -236,28 +237,29 @@ def guard_query(text: str, dialect: str) -> exp.Query:
 
 @functools.lru_cache(maxsize=64)
 def _read_query(text: str, dialect: str) -> exp.Query:
-    words = _statements(text, dialect, about("query"))
+    """Return the query of a text, which callers must not change."""
+    words = _first_words(text, dialect, about("query"))
     if len(words) != 1:
         raise UsageError(f"{about('query')} takes one SELECT; this text has {len(words) or 'no'} statements.")
     if words[0] not in _OPENINGS:
-        raise _not_a_select(words[0])
+        raise _not_a_select_error(words[0])
     root = _parse(text, dialect, about("query"))
     if not isinstance(root, exp.Query):
-        raise _not_a_select(root.key.upper())
+        raise _not_a_select_error(root.key.upper())
     _refuse_writes(root, about("query"))
     _refuse_outside(root, dialect, about("query"))
-    written = _written(text, dialect, about("query"), names=False)
+    written = _read_as_written(text, dialect, about("query"), names=False)
     assert isinstance(written, exp.Query)
     return written
 
 
 def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
-    """The parsed expression when `text` is a single one that reads nothing but the row's own columns.
+    """Return the parsed expression if `text` is a single one over the row's own columns.
 
     Args:
-        text: what the user wrote, for instance `year(birth)`.
+        text: the text of the user, for instance `year(birth)`.
         dialect: the sqlglot name of the engine's dialect.
-        option: how the error calls the text, for instance `--where`.
+        option: how errors call the text, for instance `--where`.
 
     Raises:
         UsageError: it does not parse, or holds a subquery, an aggregate, a window, an alias, or a second statement.
@@ -271,11 +273,12 @@ def guard_expression(text: str, dialect: str, option: str) -> exp.Expression:
 
 @functools.lru_cache(maxsize=256)
 def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
-    if len(_statements(text, dialect, option)) != 1:
+    """Return the expression of a text, which callers must not change."""
+    if len(_first_words(text, dialect, option)) != 1:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     select = _parse("SELECT " + text, dialect, option)
-    given = [key for key, value in select.args.items() if value]
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or given != ["expressions"]:
+    clauses = [key for key, value in select.args.items() if value]
+    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or clauses != ["expressions"]:
         raise UsageError(f"{option} takes one expression over the table's columns.")
     expression = select.expressions[0]
     refuse_alias(expression, option)
@@ -285,13 +288,13 @@ def _read_expression(text: str, dialect: str, option: str) -> exp.Expression:
         raise UsageError(
             f"{option} takes an expression over the columns of one row, without subquery, aggregate or window."
         )
-    written = _written("SELECT " + text, dialect, option).expressions[0]
+    written = _read_as_written("SELECT " + text, dialect, option).expressions[0]
     refuse_alias(written, option)
     return with_units(written, expression)
 
 
 def names_cte(table: exp.Table) -> bool:
-    """Whether a name without a schema means a WITH of the query around it, and not a table of the database.
+    """Return True if a name without a schema means a CTE of the query around it, and not a table of the database.
 
     Example:
         >>> query = guard_query("WITH p AS (SELECT * FROM p) SELECT * FROM p", "postgres")
@@ -303,7 +306,7 @@ def names_cte(table: exp.Table) -> bool:
     node = table.parent
     while node is not None:
         if isinstance(node, exp.With):
-            ends = next((place for place, cte in enumerate(node.expressions) if cte is inside), 0)
+            ends = next((position for position, cte in enumerate(node.expressions) if cte is inside), 0)
             seen = node.expressions if node.recursive else node.expressions[:ends]
         elif isinstance(inside, exp.With):  # its tables were compared with the WITH itself
             seen = []
@@ -317,38 +320,41 @@ def names_cte(table: exp.Table) -> bool:
     return False
 
 
-def _not_a_select(word: str) -> UsageError:
+def _not_a_select_error(word: str) -> UsageError:
+    """Return the error for a statement that begins with this word."""
     near = difflib.get_close_matches(word.upper(), ["SELECT", "WITH", "FROM", "VALUES"], 1, 0.7)
     hint = f", perhaps meant as {near[0]}" if near and near[0] != word.upper() else ""
     return NotASelect(f"{'an' if word[:1] in 'AEIOU' else 'a'} {word} statement{hint}")
 
 
-def _unreadable(option: str, dialect: str, where: str = "") -> UsageError:
+def _unreadable_error(option: str, dialect: str, where: str = "") -> UsageError:
     return UsageError(f"{option} could not be read as {spoken(dialect).title} SQL{where}.")
 
 
-def _statements(text: str, dialect: str, option: str) -> list[str]:
-    """The first word of every statement; looked at before parsing, since sqlglot logs what it does not know."""
+def _first_words(text: str, dialect: str, option: str) -> list[str]:
+    """Return the first word of each statement. Tokens are checked before parsing, since sqlglot logs what it does not
+    know.
+    """
     try:
         tokens = sqlglot.tokenize(text, dialect=dialect)
     except SqlglotError:
-        raise _unreadable(option, dialect) from None
+        raise _unreadable_error(option, dialect) from None
     depth = 0
     for token in tokens:
         depth += (token.text in _OPENING) - (token.text in _CLOSING)
         if depth > _BRACKETS:
             raise too_deep(option)
     refuse_joined(tokens, option)
-    found = _random_in([token.text.lower() for token in tokens if token.token_type.name != "STRING"])
-    if found:
-        raise RandomRowsError(option, found)
+    cause = _random_in([token.text.lower() for token in tokens if token.token_type.name != "STRING"])
+    if cause:
+        raise RandomRowsError(option, cause)
     ends = [token.token_type.name == "SEMICOLON" for token in tokens]
     starts = [True, *ends[:-1]]
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]
 
 
-def _written(text: str, dialect: str, option: str, *, names: bool = True) -> exp.Expression:
-    """The statement with its functions as they were written."""
+def _read_as_written(text: str, dialect: str, option: str, *, names: bool = True) -> exp.Expression:
+    """Return the statement with its functions as they were written."""
     tree = _parse(text, dialect, option, written_tree)
     _refuse_outside(tree, dialect, option)
     refuse_lost(text, tree, dialect, option, names=names)
@@ -356,25 +362,26 @@ def _written(text: str, dialect: str, option: str, *, names: bool = True) -> exp
 
 
 def _parse(text: str, dialect: str, option: str, reader: Reader = sqlglot.parse) -> exp.Expression:
+    """Return the tree of the only statement of a text; raise UsageError if it cannot be read."""
     try:
         parsed = reader(text, dialect=dialect)
     except SqlglotError as error:
         first = (getattr(error, "errors", None) or [{}])[0]
         where = f" (line {first['line']}, column {first.get('col')})" if first.get("line") else ""
-        raise _unreadable(option, dialect, where) from None
+        raise _unreadable_error(option, dialect, where) from None
     except RecursionError:
         raise too_deep(option) from None
-    found = [node for node in parsed if isinstance(node, exp.Expression) and not isinstance(node, exp.Semicolon)]
-    if len(found) != 1:
-        raise _unreadable(option, dialect)
-    refuse_deep(found[0], option)
-    return found[0]
+    trees = [node for node in parsed if isinstance(node, exp.Expression) and not isinstance(node, exp.Semicolon)]
+    if len(trees) != 1:
+        raise _unreadable_error(option, dialect)
+    refuse_deep(trees[0], option)
+    return trees[0]
 
 
 def refuse_deep(tree: exp.Expr, option: str) -> None:
-    """Refuse a tree that is nested so deeply that spelling it anew could end the stack.
+    """Refuse a tree that is nested so deeply that writing it as SQL could exceed the stack.
 
-    Chains of one kind of operator (`a AND b AND c …`) may be long: they are spelled without recursion.
+    Chains of one kind of operator (`a AND b AND c …`) may be long: they are written without recursion.
 
     Raises:
         UsageError: it is nested more than `DEEPEST` deep.
@@ -394,7 +401,7 @@ def refuse_deep(tree: exp.Expr, option: str) -> None:
 
 
 def too_deep(option: str) -> UsageError:
-    """The error for SQL that is nested too deeply to be read."""
+    """Return the error for SQL that is nested too deeply to be read."""
     return UsageError(f"{option} is nested too deeply.")
 
 
@@ -402,7 +409,7 @@ def refuse_random_views(names: Iterable[str], definitions: Mapping[str, str], di
     """Refuse views that give other rows each time they are read.
 
     Args:
-        names: what is read. definitions: the SQL of views and macros, by their names in small letters.
+        names: the names of relations that are read. definitions: the SQL of views and macros, by lower-case name.
 
     Raises:
         RandomRowsError: one of them, or one that it reads, has random values or a sample.
@@ -410,9 +417,9 @@ def refuse_random_views(names: Iterable[str], definitions: Mapping[str, str], di
     Example:
         >>> refuse_random_views(["V"], {"v": "SELECT * FROM w", "w": "SELECT 'random()' AS a"}, "duckdb")
     """
-    ahead, seen = [name.lower() for name in names], set[str]()
-    while ahead:
-        name = ahead.pop()
+    pending, seen = [name.lower() for name in names], set[str]()
+    while pending:
+        name = pending.pop()
         if name in seen or name not in definitions:
             continue
         seen.add(name)
@@ -421,23 +428,24 @@ def refuse_random_views(names: Iterable[str], definitions: Mapping[str, str], di
             for token in sqlglot.tokenize(definitions[name], dialect=dialect)
             if token.token_type.name != "STRING"
         ]
-        found = _random_in(words)
-        if found:
-            raise RandomRowsError(f"The view or macro {name!r}", found)
-        ahead += words
+        cause = _random_in(words)
+        if cause:
+            raise RandomRowsError(f"The view or macro {name!r}", cause)
+        pending += words
 
 
 def _random_in(words: Sequence[str]) -> str:
-    """The first of the words by which SQL gives other rows each time; empty without any."""
-    for word, after in pairwise((*words, "")):
-        if after == "(" and word in RANDOM:
+    """Return the first word by which SQL gives other rows each time; empty if there is none."""
+    for word, next_word in pairwise((*words, "")):
+        if next_word == "(" and word in RANDOM:
             return f"{word}()"
-        if word in ("tablesample", "using sample") or (word, after) == ("using", "sample"):
+        if word in ("tablesample", "using sample") or (word, next_word) == ("using", "sample"):
             return "TABLESAMPLE"
     return ""
 
 
 def _refuse_writes(root: exp.Expression, option: str) -> None:
+    """Refuse a tree that writes or locks."""
     for node in root.walk():
         if isinstance(node, _WRITES):
             raise UsageError(f"{option} may only read, but it contains {node.key.upper()}.")
@@ -446,7 +454,7 @@ def _refuse_writes(root: exp.Expression, option: str) -> None:
 
 
 def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
-    """Refuse what leaves the tables; a script of TRANSFORM runs as a program of the machine."""
+    """Refuse functions that access more than tables; a script of TRANSFORM runs as a program of the machine."""
     outside = spoken(dialect).outside
     for node in root.find_all(exp.Func, exp.QueryTransform):
         if isinstance(node, exp.QueryTransform):
@@ -455,23 +463,23 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
             raise UsageError(f"{option} may only read tables, but the function {_name(node)} accesses more.")
 
 
-# Divisions that engines read in two ways: of whole numbers PostgreSQL drops the fraction, DuckDB and Spark keep it.
+# Divisions of whole numbers: PostgreSQL drops the fraction, DuckDB and Spark keep it.
 
 DIVISION = "division_of_whole_numbers"
 """The code of these remarks in results."""
 _CUTTING = ("floor", "trunc")
-"""Functions of a quotient that give the same on every engine, of numbers that are not negative."""
+"""Functions of a quotient with the same result on all engines, for numbers that are not negative."""
 _COUNTING = ("length", "char_length", "character_length", "octet_length", "ascii", "strpos", "position", "strposition")
 _KEEPING = ("abs", "mod", "greatest", "least", "coalesce", "nullif")
 _JOINING = (exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div, exp.IntDiv, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
 
-def remark_on(tree: exp.Expr, kinds: Mapping[str, Kind], dialect: str, what: str, *, shown: bool = True) -> str:
-    """What to say of an expression that divides whole numbers; empty when it does not.
+def remark_on(tree: exp.Expr, kinds: Mapping[str, Kind], dialect: str, what: str, *, show_numbers: bool = True) -> str:
+    """Return the remark on an expression that divides whole numbers; empty if it does not.
 
     Args:
-        tree: the expression. kinds: what the columns hold, by their name in lower case. dialect: of the engine.
-        what: how the sentence calls the expression. shown: whether numbers of it may stand in the sentence.
+        tree: the expression. kinds: the kinds of columns, by lower-case name. dialect: the engine's dialect.
+        what: how the remark calls the expression. show_numbers: True if the remark may have numbers of it.
 
     Example:
         >>> (age,) = written_tree("SELECT age / 20", "postgres")
@@ -481,55 +489,59 @@ Write floor(age / 20.0) for whole numbers, age / 20.0 for fractions.
     """
     for division in tree.find_all(exp.Div):
         if _is_whole(division.this, kinds) and _is_whole(division.expression, kinds) and not _is_cut(division):
-            return f"{what} divides whole numbers: {spoken(dialect).division}. {_advice(division, dialect, shown)}"
+            advice = _advise(division, dialect, show_numbers)
+            return f"{what} divides whole numbers: {spoken(dialect).division}. {advice}"
     return ""
 
 
 def remark_on_text(sql: str, columns: Iterable[ColumnInfo], dialect: str, what: str) -> str:
-    """The same for SQL over a relation's columns."""
+    """Return the remark on SQL over a relation's columns that divides whole numbers; empty if it does not."""
     (select,) = written_tree("SELECT " + sql, dialect)
     return "" if select is None else remark_on(select, kinds_of(columns), dialect, what)
 
 
 def condition_remarks(tree: exp.Expr | None, columns: Iterable[ColumnInfo], dialect: str) -> tuple[Remark, ...]:
-    """What to say of a --where: that it selects rows, and of its divisions, these also as a warning without numbers."""
+    """Return the remarks on a --where: that it selects rows, and on its divisions. The latter is also a warning,
+    without numbers.
+    """
     if tree is None:
         return ()
     selected = "Only rows that meet a condition were read. The verdict does not cover the others."
-    remark = remark_on(tree, kinds_of(columns), dialect, about("where"), shown=False)
+    remark = remark_on(tree, kinds_of(columns), dialect, about("where"), show_numbers=False)
     warn(remark)
     return (Remark("selected_rows", selected), *([Remark(DIVISION, remark)] if remark else ()))
 
 
 def kinds_of(columns: Iterable[ColumnInfo]) -> dict[str, Kind]:
-    """What columns hold, by their name in lower case."""
+    """Return the kinds of columns, by lower-case name."""
     return {column.name.lower(): column.kind for column in columns}
 
 
 def warn(remark: str) -> None:
-    """Issue a remark as a `DivisionWarning`; nothing when it is empty."""
+    """Issue a remark as a `DivisionWarning`, unless it is empty."""
     if remark:
         warnings.warn(remark, DivisionWarning, stacklevel=2)
 
 
-def _advice(division: exp.Div, dialect: str, shown: bool) -> str:
-    if not shown:
+def _advise(division: exp.Div, dialect: str, show_numbers: bool) -> str:
+    """Return how to write a division so that all engines do the same."""
+    if not show_numbers:
         return (
             "For fractions, write the divisor with a decimal point (2.0); for whole numbers, put floor() around that."
         )
-    left, right = (_readable(side, dialect) for side in (division.this, division.expression))
+    left, right = (_write_readably(side, dialect) for side in (division.this, division.expression))
     exact = right + ".0" if isinstance(division.expression, exp.Literal) else f"({right} * 1.0)"
-    whole = spoken(dialect).whole_division.format(left=left, right=right, exact=exact)
-    return f"Write {whole} for whole numbers, {left} / {exact} for fractions."
+    whole_division = spoken(dialect).whole_division.format(left=left, right=right, exact=exact)
+    return f"Write {whole_division} for whole numbers, {left} / {exact} for fractions."
 
 
-def _readable(node: exp.Expr, dialect: str) -> str:
-    """SQL without the quotes that plain names do not need."""
-    shown = node.copy()
-    for name in shown.find_all(exp.Identifier):
+def _write_readably(node: exp.Expr, dialect: str) -> str:
+    """Return SQL without the quotes that plain names do not need."""
+    copied = node.copy()
+    for name in copied.find_all(exp.Identifier):
         if name.name.isidentifier() and name.name.islower():
             name.set("quoted", False)
-    return str(shown.sql(dialect=dialect))
+    return str(copied.sql(dialect=dialect))
 
 
 def _is_cut(division: exp.Div) -> bool:
@@ -544,7 +556,7 @@ def _name(node: exp.Expr) -> str:
 
 
 def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
-    """Whether a node gives whole numbers on every engine."""
+    """Return True if a node gives whole numbers on all engines."""
     if isinstance(node, exp.Literal):
         return not node.is_string and node.name.isdecimal()
     if isinstance(node, exp.Column):
@@ -558,10 +570,10 @@ def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a node that gives whole numbers when all of them do; none for another node."""
+    """Return the parts of a node that gives whole numbers if all of them do; none for other nodes."""
     if isinstance(node, exp.Case):
-        results = [branch.args["true"] for branch in node.args["ifs"]] + [node.args.get("default") or exp.null()]
-        return [one for one in results if not isinstance(one, exp.Null)]
+        results = [case.args["true"] for case in node.args["ifs"]] + [node.args.get("default") or exp.null()]
+        return [branch for branch in results if not isinstance(branch, exp.Null)]
     if isinstance(node, (exp.Paren, exp.Neg, *_JOINING)) or _name(node) in _KEEPING:
         return list(node.iter_expressions())
     return []

@@ -1,4 +1,4 @@
-"""Names in SQL: quoting, literals, dotted names, the closest of known names, and what dialects differ in."""
+"""Names in SQL: quoting, literals, dotted names, the closest of several names, and differences of dialects."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 
 PLACEHOLDER = "sqlaudit_raw_"
-"""How the names begin that stand for raw SQL while a text is spelled."""
+"""The prefix of names that stand for raw SQL while a text is translated."""
 _PART = r'(?:"((?:[^"]|"")*)"|([^".][^.]*))(\.|\Z)'
-"""A part of a dotted name, in double quotes or without, and the dot behind it; compiled where it is first needed."""
+"""A part of a dotted name, in double quotes or without, and the dot after it; compiled when it is first needed."""
 
-# What differs between the dialects of the engines beyond what sqlglot spells.
+# Differences between the dialects of the engines that sqlglot does not translate.
 #
-# Python asks these facts instead of a dialect's name; what one database does and another does not stands in `engines/`.
+# Code checks these facts instead of a dialect's name; what only one database does is in `engines/`.
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """What a dialect of SQL can say, and how.
+class DialectFacts:
+    """Facts about a dialect of SQL.
 
     Args:
         title: the product's name.
-        name_quote: the quote around names, doubled within. text_quote: the same of texts. Empty = sqlglot writes them.
+        name_quote: the quote around names, doubled within. text_quote: the quote around texts, likewise. Empty =
+            sqlglot writes them.
         wide: the type in which products of counts never overflow.
         word: the type of a word of packed counts. word_bits: how many bits of it hold them.
         lane_bits: the least width of a count in a word; wider lanes and fewer of them are faster to add up.
-        loose_decimals: whether each value of a DECIMAL without a scale has its own, and it may be NaN.
-        division: what a quotient of whole numbers is, and where it is something else.
+        loose_decimals: True if each value of a DECIMAL without a scale has a scale of its own, and may be NaN.
+        division: a clause on quotients of whole numbers here and in other engines.
         whole_division: how the whole part of a quotient is written.
-        outside: functions that run code of the machine, or read or call something that nobody named.
+        outside: functions that run code of the machine, or access files, servers or secrets.
     """
 
     title: str
@@ -47,8 +48,8 @@ class Spoken:
     outside: tuple[str, ...] = ()
 
 
-_SPOKEN = {
-    "duckdb": Spoken(
+_FACTS = {
+    "duckdb": DialectFacts(
         "DuckDB",
         name_quote='"',
         text_quote="'",
@@ -58,7 +59,7 @@ _SPOKEN = {
         division="DuckDB returns fractions, where PostgreSQL returns whole numbers",
         whole_division="{left} // {right} or floor({left} / {exact})",
     ),
-    "postgres": Spoken(
+    "postgres": DialectFacts(
         "PostgreSQL",
         name_quote='"',
         text_quote="'",
@@ -68,7 +69,7 @@ _SPOKEN = {
         loose_decimals=True,
         division="PostgreSQL returns whole numbers, where DuckDB and Spark return fractions",
     ),
-    "spark": Spoken(
+    "spark": DialectFacts(
         "Spark",
         name_quote="`",
         division="Spark returns fractions, where PostgreSQL returns whole numbers",
@@ -83,24 +84,24 @@ _SPOKEN = {
 }
 
 
-def spoken(dialect: str) -> Spoken:
-    """The facts of a dialect by its sqlglot name; of another than the engines', what every warehouse understands.
+def spoken(dialect: str) -> DialectFacts:
+    """Return the facts of a dialect by its sqlglot name; for other warehouses, what all of them understand.
 
     Example:
         >>> spoken("duckdb").wide, spoken("snowflake").wide
         ('HUGEINT', 'DECIMAL(38, 0)')
     """
-    return _SPOKEN.get(dialect, Spoken(dialect, division=dialect))
+    return _FACTS.get(dialect, DialectFacts(dialect, division=dialect))
 
 
-# Names as users write them and as SQL has them: quoting, literals, dotted names, and the closest of known names.
+# Names as users write them and in SQL: quoting, literals, dotted names, and the closest of several names.
 #
-# Every statement is made with these, so nothing large is imported: the engines' own dialects are spelled here, those of
+# Each statement needs these, so nothing large is imported: names of the engines' dialects are written here, those of
 # other warehouses by sqlglot.
 
 
 def quote(name: str, dialect: str) -> str:
-    """The one quoting function: an identifier exactly as named, safe in any position of a statement.
+    """Return an identifier exactly as named, quoted so that it is safe in any position of a statement.
 
     Example:
         >>> quote('a "b"; c', "duckdb")
@@ -115,7 +116,7 @@ def quote(name: str, dialect: str) -> str:
 
 
 def literal(value: object, dialect: str) -> str:
-    """A Python value as SQL: text, numbers, booleans, lists of them, and dictionaries with text keys.
+    """Return a Python value as SQL: text, numbers, booleans, lists of them, and dictionaries with text keys.
 
     For settings, file names and read options only; values of the audited data never pass through here.
 
@@ -144,7 +145,7 @@ def literal(value: object, dialect: str) -> str:
 
 
 def split_name(text: str) -> tuple[str, ...]:
-    """The parts of a table's name as a user writes it: dots separate, double quotes protect.
+    """Return the parts of a table's name as a user writes it: dots separate, double quotes protect.
 
     Raises:
         UsageError: a quote that is not closed, an empty part, or text after a closing quote.
@@ -161,28 +162,30 @@ def split_name(text: str) -> tuple[str, ...]:
 
 
 def name_parts(text: str) -> list[tuple[str, bool]]:
-    """The parts of a dotted name as they are written, and whether they are quoted; none when a quote is not closed, or
-    a part is missing."""
-    parts, at, dot = [], 0, "."
+    """Return the parts of a dotted name as written, each with True if quoted.
+
+    The list is empty if a quote is not closed, or a part is missing.
+    """
+    parts, position, dot = [], 0, "."
     while dot:
-        found = re.compile(_PART).match(text, at)
-        if found is None:
+        match = re.compile(_PART).match(text, position)
+        if match is None:
             return []
-        quoted, bare, dot = found.groups()
+        quoted, bare, dot = match.groups()
         parts.append((bare, False) if quoted is None else (quoted.replace('""', '"'), True))
-        at = found.end()
+        position = match.end()
     return parts
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """A hint that names the closest of the known names, empty when none is close.
+    """Return a hint that names the closest of these names; empty if none is close.
 
     Example:
         >>> closest("Adress", ["age", "address"])
         " Did you mean 'address'?"
     """
-    import difflib  # only where something is wrong
+    import difflib  # needed only for errors
 
-    folded = {known.casefold(): known for known in names}
+    folded = {candidate.casefold(): candidate for candidate in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean {folded[near[0]]!r}?" if near else ""

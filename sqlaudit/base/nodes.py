@@ -1,7 +1,7 @@
-"""Files in YAML, and mappings of Python, as nodes that know where they stand.
+"""Files in YAML, and mappings of Python, as nodes with their locations.
 
-Values are taken as they are written, never as YAML's types. Nothing is made but texts, lists and pairs, so a tag can
-call nothing; and what a small file may unfold to, by nesting and by aliases, is bounded.
+Values are taken as they are written, never as YAML's types. Only texts, lists and pairs are made, so a tag can call
+nothing; and the size to which nesting and aliases may expand a small file is bounded.
 """
 
 from __future__ import annotations
@@ -20,54 +20,54 @@ Name = str | None
 """How a file names a value: its text, or None for NULL."""
 FILE = "the inputs"
 DEEPEST = 100
-"""So deep a file may be nested: what reads it recurses, and its stack ends somewhere."""
+"""The largest depth to which a file may be nested, since its reader recurses."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A piece of a file: a text, None, a list of nodes, or (key node, node) pairs; and where it stands."""
+    """A piece of a file with its location: a text, None, a list of nodes, or (key node, node) pairs."""
 
     value: str | list[Node] | list[tuple[Node, Node]] | None
     place: str
     is_mapping: bool = False
 
     def fail(self, sentence: str) -> UsageError:
-        """An error that begins with the place."""
+        """Return an error that begins with the location."""
         return UsageError(f"{self.place}: {sentence}")
 
     def text(self, what: str) -> str:
-        """The node as a text."""
+        """Return the node as a text."""
         if not isinstance(self.value, str):
             raise self.fail(f"{what} is a text.")
         return self.value
 
     def name(self, what: str) -> Name:
-        """The node as the name of a value."""
+        """Return the node as the name of a value."""
         if isinstance(self.value, list):
             raise self.fail(f"{what} takes single values here, not a list or mapping.")
         return self.value
 
     def items(self, what: str) -> list[Node]:
-        """The node as a list."""
+        """Return the node as a list."""
         if self.is_mapping or not isinstance(self.value, list):
             raise self.fail(f"{what} must be a list, for example [a, b].")
         return self.value  # type: ignore[return-value]
 
     def pairs(self, what: str) -> list[tuple[Node, Node]]:
-        """The node as a mapping, each key once."""
+        """Return the node as a mapping, each key once."""
         if not self.is_mapping or not isinstance(self.value, list):
             raise self.fail(f"{what} must be a mapping, for example {{name: …}}.")
-        found: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
+        pairs: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
         seen: set[Any] = set()
-        for key, _ in found:
+        for key, _ in pairs:
             if key.name("a key") in seen:
                 raise key.fail("the same key is here twice.")
             seen.add(key.value)
-        return found
+        return pairs
 
 
 def load_nodes(path: str | Path, called: str = "") -> Node | None:
-    """A YAML file as nodes that know their line, None for an empty one; `called` is its name in errors.
+    """Return a YAML file as nodes with their lines, None for an empty file; `called` is its name in errors.
 
     Raises:
         InputError: the file cannot be read, or is not YAML.
@@ -87,26 +87,27 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
         raise InputError(f"{file}: is nested too deeply.") from None
 
 
-def nodes_of(value: Any, place: str = FILE) -> Node:
-    """A Python value as nodes; `place` is what errors call it."""
+def nodes_of(value: Any, location: str = FILE) -> Node:
+    """Return a Python value as nodes; `location` is its name in errors."""
     if isinstance(value, Mapping):
         pairs = [
-            (nodes_of(k, place), nodes_of(v, f"{place}, {k!s}" if place == FILE else place)) for k, v in value.items()
+            (nodes_of(k, location), nodes_of(v, f"{location}, {k!s}" if location == FILE else location))
+            for k, v in value.items()
         ]
-        return Node(pairs, place, is_mapping=True)
+        return Node(pairs, location, is_mapping=True)
     if isinstance(value, list | tuple | set | frozenset):
-        return Node([nodes_of(item, place) for item in value], place)
-    return Node(None if value is None else str(value), place)
+        return Node([nodes_of(item, location) for item in value], location)
+    return Node(None if value is None else str(value), location)
 
 
 MAX_EXPONENT = 30
 
 
 def exact_number(node: Node, what: str, lowest: Fraction | None = None, *, above: bool = False) -> Fraction:
-    """The node as an exact number, at least (or above) a lowest one.
+    """Return the node as an exact number, at least (or above) a lowest one.
 
     Raises:
-        UsageError: it is no number, or too small.
+        UsageError: it is not a number, or too small.
     """
     try:
         number = numbers.exact_number(node.text(what))
@@ -123,7 +124,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def composed(content: str, file: str) -> Node | None:
-    """The nodes of a text, None for an empty one; `file` is its name in errors.
+    """Return the nodes of a text, None for an empty one; `file` is its name in errors.
 
     Raises:
         InputError: it is not YAML.
@@ -137,53 +138,54 @@ def composed(content: str, file: str) -> Node | None:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
-        why = (
+        reason = (
             "the indentation or a bracket is wrong"
             if getattr(error, "context", None)
             else "a character is out of place"
         )
-        raise InputError(f"{file}{line}: is not YAML ({why}).") from None
-    # without aliases each node takes a character, and few people need many aliases
-    return None if root is None else _Reading(file, 10_000 + 10 * len(content)).node(root, ())
+        raise InputError(f"{file}{line}: is not YAML ({reason}).") from None
+    # without aliases each node takes at least a character, and few files need many aliases
+    return None if root is None else _Converter(file, 10_000 + 10 * len(content)).node(root, ())
 
 
-class _Reading:
-    """From PyYAML's nodes, where an alias is the same node again, to ours, where it is a copy.
+class _Converter:
+    """A converter of PyYAML's nodes, in which an alias is the same node again, to ours, in which it is a copy.
 
     Args:
-        file: what errors call it. allowed: how many nodes it may unfold to.
+        file: the name of the file in errors. allowed: the largest number of nodes to which it may expand.
     """
 
     def __init__(self, file: str, allowed: int) -> None:
         self._file, self._left = file, allowed
 
     def node(self, node: Any, above: tuple[Any, ...]) -> Node:
-        """The node with all that is in it; `above` are those that hold it."""
-        place = f"{self._file}, line {node.start_mark.line + 1}"
+        """Return the node with all nodes in it; `above` are the nodes around it."""
+        location = f"{self._file}, line {node.start_mark.line + 1}"
         if node in above:
-            raise UsageError(f"{place}: contains itself.")
+            raise UsageError(f"{location}: contains itself.")
         if len(above) >= DEEPEST:
-            raise UsageError(f"{place}: is nested more than {DEEPEST} deep.")
+            raise UsageError(f"{location}: is nested more than {DEEPEST} deep.")
         self._left -= 1
         if self._left < 0:
-            raise UsageError(f"{place}: aliases repeat too much to be read.")
+            raise UsageError(f"{location}: aliases repeat too much to be read.")
         above = (*above, node)
         if node.id == "scalar":
-            return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, place)
+            return Node(None if node.tag == "tag:yaml.org,2002:null" else node.value, location)
         if node.id == "sequence":
-            return Node([self.node(item, above) for item in node.value], place)
-        return self._mapping(node, place, above)
+            return Node([self.node(item, above) for item in node.value], location)
+        return self._mapping(node, location, above)
 
-    def _mapping(self, node: Any, place: str, above: tuple[Any, ...]) -> Node:
-        own = [(key, value) for key, value in node.value if key.tag != _MERGE]
-        pairs = [(self.node(key, above), self.node(value, above)) for key, value in own]
+    def _mapping(self, node: Any, location: str, above: tuple[Any, ...]) -> Node:
+        """Return a mapping with the pairs that `<<` merges into it."""
+        entries = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        pairs = [(self.node(key, above), self.node(value, above)) for key, value in entries]
         merges = [self.node(value, above) for key, value in node.value if key.tag == _MERGE]
         merged = [pair for value in merges for pair in _to_merge(value)]
-        return Node(_with_merged(pairs, merged), place, is_mapping=True)
+        return Node(_with_merged(pairs, merged), location, is_mapping=True)
 
 
 def _to_merge(node: Node) -> list[tuple[Node, Node]]:
-    """The pairs that `<<` brings: those of a mapping, or of a list of mappings.
+    """Return the pairs that `<<` merges: those of a mapping, or of a list of mappings.
 
     Raises:
         UsageError: it is neither.
@@ -193,10 +195,10 @@ def _to_merge(node: Node) -> list[tuple[Node, Node]]:
 
 
 def _with_merged(pairs: list[tuple[Node, Node]], merged: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
-    """The pairs of a mapping, and behind them those merged ones whose key is new: what comes first wins."""
-    known, found = {str(key.value) for key, _ in pairs}, list(pairs)
+    """Return the pairs of a mapping, and after them the merged ones with new keys: the first pair of a key wins."""
+    names, all_pairs = {str(key.value) for key, _ in pairs}, list(pairs)
     for key, value in merged:
-        if str(key.value) not in known:
-            known.add(str(key.value))
-            found.append((key, value))
-    return found
+        if str(key.value) not in names:
+            names.add(str(key.value))
+            all_pairs.append((key, value))
+    return all_pairs

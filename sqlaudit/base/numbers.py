@@ -1,5 +1,4 @@
-"""Numbers and shares as people write them, in ASCII digits: read exactly, and refused where arithmetic with them would
-take for ever."""
+"""Numbers and shares as people write them, in ASCII digits: read exactly, and refused if too long to compute."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ _WRITTEN = re.compile(r"[+-]?(\d{1,40}(/\d{1,40})?|\d{0,40}\.?\d{0,40}(e[+-]?\d{
 
 
 def exact_number(value: Share) -> Fraction:
-    """An exact number, or a text such as `0.05`, `1e-3` or `1/20`; a float means the decimal that it prints as.
+    """Return the exact number of a text such as `0.05`, `1e-3` or `1/20`; a float means the decimal that it prints as.
 
     Raises:
-        UsageError: a text that is no number, or one of more than forty digits.
+        UsageError: the text is not a number, or has more than forty digits.
 
     Example:
         >>> exact_number("1/20"), exact_number(0.1)
@@ -28,16 +27,16 @@ def exact_number(value: Share) -> Fraction:
     try:
         if _WRITTEN.fullmatch(written):
             return Fraction(written)
-    except (ValueError, ZeroDivisionError):  # said below
+    except (ValueError, ZeroDivisionError):  # the error is raised below
         pass
     raise UsageError(f"{written[:60]!r} is not a number of at most 40 digits.")
 
 
 def exact_share(value: Share) -> Fraction:
-    """The same, of a share that may be written as `5%`.
+    """Return the exact number of a share, which may also be written as `5%`.
 
     Raises:
-        UsageError: a text that is no number.
+        UsageError: the text is not a number.
 
     Example:
         >>> exact_share("5%"), exact_share(0.05)

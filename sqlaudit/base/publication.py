@@ -1,4 +1,4 @@
-"""Where a release goes: what lattices and remedies are told of it before any work."""
+"""The destination of a release, which lattices and remedies check before any work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RELEASE = "Release"
 
 
 class Suppressed(StrEnum):
-    """What a release does with suppressed rows: leave them out, or make all their quasi-identifiers `*`."""
+    """The treatment of suppressed rows in a release: leave them out, or make all their quasi-identifiers `*`."""
 
     DROP = "drop"
     STAR = "star"
@@ -26,12 +26,12 @@ class Suppressed(StrEnum):
 
 @dataclass(frozen=True)
 class Publication:
-    """What becomes of a release.
+    """The destination of a release.
 
     Args:
-        with_sql: its SELECT is told.
+        with_sql: True to print its SELECT.
         file: a .parquet or .csv file for its rows, or a .sql file for its SELECT; None = none.
-        keep: columns that are written though they look like direct identifiers.
+        keep: columns that are written although they look like direct identifiers.
     """
 
     with_sql: bool = option(False, FLAG, "Print the SELECT that makes the release.", RELEASE, name="publish_sql")
@@ -54,24 +54,24 @@ class Publication:
 
     @property
     def wanted(self) -> bool:
-        """Whether anything is published."""
+        """True if anything is published."""
         return self.is_sql or self.file is not None
 
     @property
     def only_sql(self) -> bool:
-        """Whether the file takes the SELECT."""
+        """True if the file gets the SELECT."""
         return self.file is not None and self.file.suffix.lower() == ".sql"
 
     @property
     def is_sql(self) -> bool:
-        """Whether a SELECT is made for others, so that the table must mean the same outside of this session."""
+        """True if a SELECT is made for others, so that the table must mean the same outside of this session."""
         return self.with_sql or self.only_sql
 
     def check(self) -> None:
-        """Nothing when the file can be written, as far as that can be said before any work.
+        """Raise UsageError if the file cannot be written, as far as that is known before any work.
 
         Raises:
-            UsageError: it cannot.
+            UsageError: the file cannot be written.
         """
         if self.file is not None:
             check_destination(self.file, RELEASE_SUFFIXES)
@@ -79,11 +79,11 @@ class Publication:
 
 @dataclass(frozen=True)
 class BucketPublication(Publication):
-    """A release that may also be published in buckets: two tables, of which one has persons and one has values.
+    """The destination of a release that may be published in buckets: a table of persons, and one of values.
 
     Args:
-        buckets: the file of the values; `file` then gets the persons. original_qi: whether persons keep their
-            quasi-identifiers as they were, which is what the guarantee of a bucket allows.
+        buckets: the file of the values; `file` then gets the persons. original_qi: True if persons keep their original
+            quasi-identifiers, which the guarantee of a bucket allows.
     """
 
     buckets: Path | None = option(
@@ -97,10 +97,10 @@ class BucketPublication(Publication):
     original_qi: bool = option(False, FLAG, "With --buckets-to: keep the original quasi-identifiers.", RELEASE)
 
     def check(self) -> None:
-        """As of a release; also that there are two files for rows.
+        """Raise UsageError if the file cannot be written, or a release in buckets does not have two files for rows.
 
         Raises:
-            UsageError: there are not.
+            UsageError: a file cannot be written, or is missing.
         """
         super().check()
         if self.buckets is None:

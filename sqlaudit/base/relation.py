@@ -1,4 +1,4 @@
-"""What stands in a FROM clause, what is asked of it, and what comes back."""
+"""Relations, which can be in a FROM clause, their columns, and statements over them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = tuple[Any, ...]
 
 
 class Kind(StrEnum):
-    """What a column holds, the same words on every engine."""
+    """The kind of a column's values, with the same words on all engines."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -44,7 +44,7 @@ class ColumnInfo:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a reader of results should know of how a relation was opened: a stable code, one sentence without values."""
+    """A note for readers of results on how a relation was opened: a stable code, and a sentence without values."""
 
     code: str
     text: str
@@ -55,8 +55,8 @@ class MissingCodes:
     """A column with codes for missing values, which are values of their own only in quasi-identifiers.
 
     Args:
-        column: its name. sql: an expression over the relation's columns in which the codes are NULL. type, kind: of the
-            expression, as `ColumnInfo` has them.
+        column: its name. sql: an expression over the relation's columns in which the codes are NULL. type, kind: those
+            of the expression, as in `ColumnInfo`.
     """
 
     column: str
@@ -67,22 +67,22 @@ class MissingCodes:
 
 @dataclass(frozen=True)
 class Relation:
-    """Something that can stand in a FROM clause.
+    """An item of a FROM clause, with its columns.
 
     Args:
         sql: the FROM item in the engine's dialect: a quoted name, or a parenthesized SELECT. Contains no row.
         columns: its columns in order.
-        label: how reports call it.
+        label: its name in reports.
         tables: the tables or files that are read, for `--dry-run` and reports.
-        parsed: whether every reading parses text again (CSV, JSON), so that more than one reading wants a copy.
+        parsed: True if each reading parses text again (CSV, JSON), so that several readings should share a copy.
         unreadable: columns of the table that this role may not read and that are left out.
-        remarks: what a reader of results should know of how it was opened: its condition, a header that was guessed.
+        remarks: notes for readers of results on how it was opened: its condition, a header that was guessed.
         respelled: columns whose equal values may be written differently (a collation, a type of an extension), and that
-            are read by one text for all values that are equal.
-        written: of text files, a FROM item with the same columns in which numbers are the texts that stand there.
-        bucket: the column of buckets, where this is the values of a bucketized release in two tables; else empty.
+            are read as one text for all values that are equal.
+        written: for text files, a FROM item with the same columns in which numbers are the texts of the file.
+        bucket: the column of buckets, if these are the values of a bucketized release in two tables; else empty.
         missing: its columns with codes for missing values.
-        sampled: whether the types of columns that the target does not name were found in a sample of a text file.
+        sampled: True if the types of columns that the target does not name come from a sample of a text file.
     """
 
     sql: str

@@ -1,4 +1,4 @@
-"""Integer programs, solved by HiGHS: with a start, a time limit, bounds, and an end that comes when somebody asks."""
+"""Integer programs, solved by HiGHS: with a start, a time limit, bounds, and an end at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import importlib.util
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 _LOOK = 0.05
-"""Seconds between two looks whether somebody wants to stop."""
+"""Seconds between two checks for Ctrl-C."""
 _SHORT = 5_000
-"""Coefficients of a linear program that ends before anybody waits for it; a thread for it would cost half a
-millisecond, which is more than most of these take."""
+"""Number of coefficients up to which a linear program ends at once; a thread for it would cost half a millisecond, more
+than most of these programs take."""
 
 
 @dataclass
@@ -34,8 +34,8 @@ class Program:
     """A program to minimize, built row by row.
 
     Args:
-        costs, lowers, uppers, whole: of the variables: what they cost, where they lie, and whether they are integers.
-        lower, upper, starts, index, value: of the rows, and of their coefficients.
+        costs, lowers, uppers, whole: of the variables: their costs and bounds, and True for integers.
+        lower, upper, starts, index, value: of the rows: their bounds, where they start, variables and coefficients.
     """
 
     costs: list[float] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Program:
     value: list[float] = field(default_factory=list)
 
     def variable(self, cost: float, upper: float, *, whole: bool) -> int:
-        """A further variable from 0 to `upper`; returns its number."""
+        """Add a variable from 0 to `upper`; return its number."""
         self.costs.append(cost)
         self.lowers.append(0.0)
         self.uppers.append(upper)
@@ -57,7 +57,7 @@ class Program:
         return len(self.costs) - 1
 
     def row(self, terms: list[tuple[int, float]], lower: float, upper: float) -> None:
-        """A further row: lower <= sum of coefficient · variable <= upper."""
+        """Add a row: lower <= sum of coefficient · variable <= upper."""
         self.starts.append(len(self.index))
         self.index += [variable for variable, _ in terms]
         self.value += [coefficient for _, coefficient in terms]
@@ -66,12 +66,12 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Solved:
-    """What a solver found.
+class Solution:
+    """The result of a solver.
 
     Args:
-        values: of the variables in the best solution, None when there is none.
-        bound: no solution costs less. stopped: why it ended early: `time`, `interrupted`, or empty.
+        values: the values of the variables in the best solution, None if there is none.
+        bound: a lower bound of all costs. stopped: why it ended early: `time`, `interrupted`, or empty.
     """
 
     values: Floats | None
@@ -81,13 +81,13 @@ class Solved:
 
 def solve(
     program: Program, *, step: float, start: Floats | None = None, seconds: float | None = None, relaxed: bool = False
-) -> Solved:
+) -> Solution:
     """Minimize a program.
 
     Args:
-        program: what is minimized. step: costs of solutions differ by a multiple of this; the search may stop when the
-            bound is nearer than that. start: a solution to begin with. seconds: the time it may take, None = any.
-        relaxed: without asking for integers.
+        program: the program. step: costs of solutions differ by a multiple of this, so the search may stop when the
+            bound is nearer than that. start: a solution to begin with. seconds: the time limit, None = none.
+        relaxed: True to allow fractions for all variables.
 
     Raises:
         MissingDriver: HiGHS is not installed. EngineError: the solver failed.
@@ -99,24 +99,24 @@ def solve(
     solver = silent({"threads": 1, "parallel": "off", "mip_rel_gap": 0.0, "mip_abs_gap": 0.999 * step})
     if seconds is not None:
         solver.setOptionValue("time_limit", max(0.0, seconds))
-    solver.passModel(_model(program, relaxed))
+    solver.passModel(_make_model(program, relaxed))
     if start is not None:
-        given = highspy.HighsSolution()
-        given.col_value = start.tolist()
-        solver.setSolution(given)
+        start_solution = highspy.HighsSolution()
+        start_solution.col_value = start.tolist()
+        solver.setSolution(start_solution)
     stopped = ""
     try:
         run_beside(solver)
-    except KeyboardInterrupt:  # the best so far is worth having
+    except KeyboardInterrupt:  # the best solution so far is returned
         stopped = "interrupted"
-    return _read(solver, stopped)
+    return _read_result(solver, stopped)
 
 
 def silent(options: Mapping[str, bool | int | float | str]) -> highspy.Highs:
-    """A new HiGHS that says nothing, and that Ctrl-C can stop.
+    """Return a new HiGHS without output, which Ctrl-C can stop.
 
     Args:
-        options: what it is told before it gets a model.
+        options: options that are set before it gets a model.
     """
     solver = _silent_highs()()
     for option, setting in options.items():
@@ -127,10 +127,11 @@ def silent(options: Mapping[str, bool | int | float | str]) -> highspy.Highs:
 
 @cache
 def _silent_highs() -> Callable[[], highspy.Highs]:
+    """Return a class of HiGHS that prints no banner, made when the package is first needed."""
     import highspy
 
     class Silent(highspy.Highs):
-        """Since 1.16 the first solver of a process introduces itself on stdout when it is told whom to call."""
+        """HiGHS without output: since 1.16, the first one of a process prints a banner when callbacks are enabled."""
 
         def enableCallbacks(self) -> None:  # noqa: N802 - so it is called there
             self.setOptionValue("output_flag", False)
@@ -140,13 +141,13 @@ def _silent_highs() -> Callable[[], highspy.Highs]:
 
 
 def run_linear(solver: highspy.Highs, end: float | None = None) -> None:
-    """Run a linear program, beside this thread where it is large.
+    """Run a linear program, in a second thread if it is large.
 
     Args:
-        solver: with `HandleUserInterrupt`. end: when it has to stop, by `time.monotonic`; None = when it is done.
+        solver: a solver of `silent`. end: when it has to stop, by `time.monotonic`; None = no limit.
 
     Raises:
-        KeyboardInterrupt: somebody wants to stop; the solver has stopped.
+        KeyboardInterrupt: Ctrl-C was pressed; the solver has stopped.
     """
     left = math.inf if end is None else max(0.0, end - time.monotonic())
     solver.setOptionValue("time_limit", solver.getRunTime() + left)  # the clock of a solver goes on from run to run
@@ -158,13 +159,13 @@ def run_linear(solver: highspy.Highs, end: float | None = None) -> None:
 
 
 def run_beside(solver: highspy.Highs) -> None:
-    """Run a solver beside this thread, so that Ctrl-C arrives here.
+    """Run a solver in a second thread, so that Ctrl-C arrives in this one.
 
     Args:
-        solver: with `HandleUserInterrupt`.
+        solver: a solver of `silent`.
 
     Raises:
-        KeyboardInterrupt: somebody wants to stop; the solver has stopped, and runs no more.
+        KeyboardInterrupt: Ctrl-C was pressed; the solver has stopped.
     """
     ended = threading.Event()  # Python 3.11 takes a thread for dead when Ctrl-C interrupts the waiting for it
 
@@ -188,21 +189,22 @@ def run_beside(solver: highspy.Highs) -> None:
 
 
 def available() -> bool:
-    """Whether HiGHS is installed."""
+    """Return True if HiGHS is installed."""
     return importlib.util.find_spec("highspy") is not None
 
 
 def require() -> None:
-    """Nothing when HiGHS is installed.
+    """Raise MissingDriver if HiGHS is not installed.
 
     Raises:
-        MissingDriver: it is not.
+        MissingDriver: HiGHS is not installed.
     """
     if not available():
         raise MissingDriver("This needs the solver HiGHS: pip install 'sqlaudit[remedies]'.")
 
 
-def _model(program: Program, relaxed: bool) -> highspy.HighsLp:
+def _make_model(program: Program, relaxed: bool) -> highspy.HighsLp:
+    """Return a program as the model that HiGHS takes."""
     import highspy
 
     model = highspy.HighsLp()
@@ -218,78 +220,28 @@ def _model(program: Program, relaxed: bool) -> highspy.HighsLp:
     model.a_matrix_.value_ = np.array(program.value, dtype=np.float64)
     if not relaxed:
         kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
-        model.integrality_ = [kinds[one] for one in program.whole]
+        model.integrality_ = [kinds[is_whole] for is_whole in program.whole]
     return model
 
 
-def _read(solver: highspy.Highs, stopped: str) -> Solved:
-    """What came out.
+def _read_result(solver: highspy.Highs, stopped: str) -> Solution:
+    """Return the result of a solver that has run.
 
     Raises:
-        EngineError: neither an answer nor one of the reasons for none.
+        EngineError: the solver ended without a solution for another reason than a limit.
     """
     import highspy
 
     status, info = solver.getModelStatus(), solver.getInfo()
     reasons = highspy.HighsModelStatus
     if status == reasons.kInfeasible:
-        return Solved(None, math.inf)
+        return Solution(None, math.inf)
     if status in (reasons.kTimeLimit, reasons.kInterrupt):
         stopped = stopped or ("time" if status == reasons.kTimeLimit else "interrupted")
     elif status not in (reasons.kOptimal, reasons.kModelEmpty):
         raise EngineError(f"The solver ended without an answer ({solver.modelStatusToString(status)}).")
-    known = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    values = np.array(solver.getSolution().col_value, dtype=np.float64) if known else None
+    is_feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    values = np.array(solver.getSolution().col_value, dtype=np.float64) if is_feasible else None
     is_program = any(kind == highspy.HighsVarType.kInteger for kind in solver.getLp().integrality_)
     bound = info.mip_dual_bound if is_program else info.objective_function_value if not stopped else -math.inf
-    return Solved(values, bound, stopped if status != reasons.kOptimal else "")
-
-
-# Exact arithmetic with arrays of whole numbers: in 64 bits where these are enough, else in Python's own.
-
-Wholes: TypeAlias = Any
-"""An array of whole numbers: int64, or Python's integers (dtype object) where some do not fit."""
-_MOST = 1 << 62
-
-
-def wholes(found: Sequence[int]) -> Wholes:
-    """Whole numbers as an array, with room for a sum of two."""
-    wide = max(map(abs, found), default=0) >= _MOST
-    return np.array(found, dtype=object if wide else np.int64)
-
-
-def largest(units: Wholes) -> int:
-    """The largest absolute value, 0 of none."""
-    return max(abs(int(units.max())), abs(int(units.min()))) if len(units) else 0
-
-
-def times(units: Wholes, factor: int) -> Wholes:
-    """Whole numbers times another one.
-
-    Example:
-        >>> import numpy as np
-        >>> times(np.array([2**40, 3]), 2**30).tolist()
-        [1180591620717411303424, 3221225472]
-    """
-    if units.dtype != object and largest(units) * abs(factor) >= _MOST:
-        units = units.astype(object)
-    return units * factor
-
-
-def product(one: Wholes, other: Wholes) -> Wholes:
-    """Whole numbers times others, one by one."""
-    if one.dtype != object and largest(one) * largest(other) >= _MOST:
-        one = one.astype(object)
-    return one * other
-
-
-def plus(one: Wholes, other: Wholes) -> Wholes:
-    """The sum of whole numbers, one by one."""
-    if one.dtype != object and largest(one) + largest(other) >= _MOST:
-        one = one.astype(object)
-    return one + other
-
-
-def minus(one: Wholes, other: Wholes) -> Wholes:
-    """The difference of whole numbers, one by one."""
-    return plus(one, times(other, -1))
+    return Solution(values, bound, stopped if status != reasons.kOptimal else "")

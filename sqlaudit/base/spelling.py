@@ -1,4 +1,4 @@
-"""Templates in another dialect than DuckDB's: sqlglot spells them, raw SQL goes through unchanged."""
+"""Translation of templates to other dialects than DuckDB's with sqlglot; raw SQL stays unchanged."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sqlglot.dialects.dialect import Dialect
 
 from sqlaudit.base.names import PLACEHOLDER
 
-# What Spark SQL says in other words than the dialect of the templates, told once for all of them.
+# Differences of Spark SQL from the dialect of the templates.
 #
-# Places of NULLs in an order, integer division, types and most functions are sqlglot's part. Here is what it leaves as
-# it is and Spark would refuse, or would read differently:
+# sqlglot translates the order of NULLs, integer division, types and most functions. This module changes what sqlglot
+# leaves as it is and Spark would refuse, or read differently:
 #
 # - a CTE has no MATERIALIZED; Spark decides itself what is computed twice;
 # - a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
@@ -29,7 +29,7 @@ DIALECT = "spark"
 
 
 def for_spark(tree: exp.Expr) -> exp.Expr:
-    """The tree of a template, changed where Spark says it differently; sqlglot spells it afterwards.
+    """Return the tree of a template with changes for Spark; sqlglot writes it as SQL afterwards.
 
     Example:
         >>> import sqlglot
@@ -48,10 +48,10 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
     for select in tree.find_all(exp.Select):
         _unfold_together(select)
     for element in list(tree.find_all(exp.Bracket)):
-        element.replace(_element(element))
+        element.replace(_read_element(element))
     for gathered in list(tree.find_all(exp.ArrayAgg)):
         if isinstance(gathered.this, exp.Order):
-            gathered.replace(_sorted(gathered.this))
+            gathered.replace(_sort_array(gathered.this))
     for kind in tree.find_all(exp.DataType):
         if kind.this is exp.DataType.Type.INT128:
             kind.replace(exp.DataType.build("DECIMAL(38, 0)", dialect=DIALECT))
@@ -61,39 +61,41 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
 
 
 def _java_pattern(pattern: str) -> str:
-    r"""A pattern of the templates, where brackets stand for backslashes.
+    r"""Return a regular expression of the templates for Java; templates write brackets instead of backslashes.
 
     Example:
         >>> print(_java_pattern("^[[:space:]]+$"))
         ^[\s]+\z
     """
-    whole = pattern[:-1] + r"\z" if pattern.endswith("$") else pattern
-    return whole.replace("[:space:]", r"\s")
+    anchored = pattern[:-1] + r"\z" if pattern.endswith("$") else pattern
+    return anchored.replace("[:space:]", r"\s")
 
 
 def _unfold_together(select: exp.Select) -> None:
-    """Arrays that are unnested side by side: Spark would give each element with each of the others.
+    """Zip arrays that are unnested side by side: Spark would combine each element with each of the others.
 
     Raises:
-        ValueError: something else stands between them.
+        ValueError: there is another item between them.
     """
     items = select.expressions
-    places = [place for place, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
-    if len(places) < 2:
+    indices = [index for index, item in enumerate(items) if isinstance(item.unalias(), exp.Unnest | exp.Explode)]
+    if len(indices) < 2:
         return
-    first, last = places[0], places[-1] + 1
-    if last - first > len(places):
+    first, last = indices[0], indices[-1] + 1
+    if last - first > len(indices):
         raise ValueError("on Spark, arrays that are unnested side by side stand side by side")
     unnested = items[first:last]
     arrays = [item.unalias() for item in unnested]
-    zipped = _call("ARRAYS_ZIP", *(one.expressions[0] if isinstance(one, exp.Unnest) else one.this for one in arrays))
+    zipped = _call(
+        "ARRAYS_ZIP", *(array.expressions[0] if isinstance(array, exp.Unnest) else array.this for array in arrays)
+    )
     names = [exp.to_identifier(item.alias) for item in unnested]
     together = exp.Aliases(this=_call("INLINE", zipped), expressions=names)
     select.set("expressions", [*items[:first], together, *items[last:]])
 
 
-def _element(bracket: exp.Bracket) -> exp.Expr:
-    """`list[i]` and `list[from:to]`, counted from 1; sqlglot has taken 1 from indices that are numbers."""
+def _read_element(bracket: exp.Bracket) -> exp.Expr:
+    """Return `list[i]` or `list[from:to]`, counted from 1, for Spark; sqlglot has subtracted 1 from literal indices."""
     index = bracket.expressions[0]
     if isinstance(index, exp.Slice):
         first, last = int(index.this.name), int(index.expression.name)
@@ -103,11 +105,12 @@ def _element(bracket: exp.Bracket) -> exp.Expr:
     return _call("TRY_ELEMENT_AT", bracket.this, index)
 
 
-def _sorted(order: exp.Order) -> exp.Expr:
-    """An array of values in their own order; Spark gathers them in none, and knows no other order of an array.
+def _sort_array(order: exp.Order) -> exp.Expr:
+    """Return an array of values in their own order, for Spark. It gathers values in no order, and can only sort them
+    afterwards.
 
     Raises:
-        ValueError: an order by something else, which sqlglot would leave out.
+        ValueError: the order is by something else, which sqlglot would leave out.
     """
     (by,) = order.expressions
     if by.this != order.this:
@@ -120,22 +123,22 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
-# Templates in another dialect than DuckDB's: sqlglot spells them, raw SQL goes through unchanged.
+# Translation with placeholders for raw SQL, which stays unchanged.
 
-_PLACED = re.compile(rf"\b({PLACEHOLDER}\d+)(_table)?\b")
+_PLACEHOLDERS = re.compile(rf"\b({PLACEHOLDER}\d+)(_table)?\b")
 
 
 def spell(text: str, dialect: str, raws: dict[str, str], plain_order: bool = False) -> str:
-    """The text in another dialect; placeholders become the engine's own SQL, letter by letter."""
+    """Return the text in another dialect; placeholders become the engine's own SQL, unchanged."""
     tables = frozenset(name for name, item in raws.items() if item.startswith("(") and item.endswith(")"))
-    spelled = _spelled(text, dialect, plain_order, tables)
+    spelled = _translate(text, dialect, plain_order, tables)
     # a FROM item as it is, an expression so that it can stand beside any operator
-    return _PLACED.sub(lambda found: raws[found[1]] if found[2] else _operand(raws[found[1]]), spelled)
+    return _PLACEHOLDERS.sub(lambda match: raws[match[1]] if match[2] else _operand(raws[match[1]]), spelled)
 
 
 @functools.lru_cache(maxsize=512)
-def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[str]) -> str:
-    """The text in another dialect with its placeholders still in it, so that the same question is spelled once."""
+def _translate(text: str, dialect: str, plain_order: bool, subqueries: frozenset[str]) -> str:
+    """Return the text in another dialect with its placeholders, so that equal texts are translated once."""
     tree = sqlglot.parse_one(text, dialect="duckdb")
     if plain_order:
         _order_plainly(tree, dialect)
@@ -155,7 +158,7 @@ def _spelled(text: str, dialect: str, plain_order: bool, subqueries: frozenset[s
 
 
 def _order_plainly(tree: exp.Expr, dialect: str) -> None:
-    """Put NULLs where the dialect puts them, so that it is not told where they go."""
+    """Order NULLs as the dialect does by default, so that the SQL need not say where they go."""
     ordering = Dialect.get_or_raise(dialect).NULL_ORDERING
     for node in tree.find_all(exp.Ordered):
         falling = bool(node.args.get("desc"))
@@ -163,6 +166,6 @@ def _order_plainly(tree: exp.Expr, dialect: str) -> None:
 
 
 def _operand(sql: str) -> str:
-    """An expression that can stand beside any operator."""
+    """Return an expression that can be an operand of any operator."""
     is_name = any(sql.startswith(mark) and sql.endswith(mark) and sql.count(mark) == 2 for mark in '"`')
     return sql if is_name or sql.replace(".", "_").isidentifier() else "(" + sql + ")"

@@ -1,4 +1,4 @@
-"""From a template to a statement: Jinja renders, sqlglot spells it for engines other than DuckDB (`spelling.py`)."""
+"""Statements from templates: Jinja renders them, sqlglot translates them for other engines than DuckDB."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 # Templates are written in DuckDB's dialect. SQL that comes from the user or from an engine (a quoted table, an
-# expression over columns) is already in the engine's own dialect: it enters as `Raw`, travels through transpiling
-# as a placeholder identifier, and is put in unchanged afterwards.
+# expression over columns) is already in the engine's own dialect: it is given as `Raw`, replaced by a placeholder
+# during the translation, and put in unchanged afterwards.
 
 _HERE = Path(__file__).resolve().parents[1]
 _MADE_BY = "jinja2_version"
@@ -33,34 +33,34 @@ class Raw:
 
 
 def template_folder() -> Path:
-    """Where the templates are: inside the installed package, or beside it in a checkout."""
+    """Return the folder of the templates: inside the installed package, or beside it in a checkout."""
     installed = _HERE / "sql_templates"
     return installed if installed.is_dir() else _HERE.parent / "sql_templates"
 
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """The Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
-    return _environment(_loader(_HERE / "sql_compiled"), _kept())
+    """Return the Jinja environment of all templates: undefined names are errors, blocks leave no blank lines."""
+    return _make_environment(_make_loader(_HERE / "sql_compiled"), _bytecode_cache())
 
 
 def compile_templates(folder: Path) -> None:
-    """Write every template as a Python module, as Jinja makes it, for a wheel: starting is faster by what that takes.
+    """Write each template as a Python module, as Jinja compiles it, for a wheel, which then starts faster.
 
-    They are put beside the package's own modules when the wheel is built, so that nobody can change them who cannot
-    change the package. Jinja's code is made for the Jinja that wrote it, which a file in the folder names.
+    They are put beside the package's own modules when the wheel is built, so that only those who can change the package
+    can change them. Jinja's code fits only the version that compiled it, which a file in the folder names.
     """
     import jinja2
 
-    env = _environment(jinja2.FileSystemLoader(template_folder()))
+    env = _make_environment(jinja2.FileSystemLoader(template_folder()))
     env.compile_templates(
         folder, zip=None, filter_func=lambda name: name.endswith(".sql") and not name.startswith("dbt/")
     )
     (folder / _MADE_BY).write_text(jinja2.__version__, encoding="utf-8")
 
 
-def _loader(compiled: Path) -> jinja2.BaseLoader:
-    """Compiled templates where they are there and this Jinja made them, else their text."""
+def _make_loader(compiled: Path) -> jinja2.BaseLoader:
+    """Return a loader of compiled templates if this version of Jinja compiled them, else of their texts."""
     import jinja2
 
     texts = jinja2.FileSystemLoader(template_folder())
@@ -70,24 +70,25 @@ def _loader(compiled: Path) -> jinja2.BaseLoader:
     return jinja2.ChoiceLoader([jinja2.ModuleLoader(compiled), texts])
 
 
-def _kept() -> jinja2.BytecodeCache | None:
-    """In a checkout, what Jinja makes of a text is kept beside it, as Python keeps modules; a wheel is compiled."""
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Return the cache of compiled templates in a checkout, beside the texts, as Python keeps modules; else None."""
     import jinja2
 
     folder = template_folder()
     if sys.dont_write_bytecode or folder.parent == _HERE or not os.access(folder, os.W_OK):
         return None
-    kept = folder / "__pycache__"
-    kept.mkdir(exist_ok=True)
-    return jinja2.FileSystemBytecodeCache(str(kept))
+    cache_folder = folder / "__pycache__"
+    cache_folder.mkdir(exist_ok=True)
+    return jinja2.FileSystemBytecodeCache(str(cache_folder))
 
 
-def _environment(loader: jinja2.BaseLoader, kept: jinja2.BytecodeCache | None = None) -> jinja2.Environment:
+def _make_environment(loader: jinja2.BaseLoader, cache: jinja2.BytecodeCache | None = None) -> jinja2.Environment:
+    """Return a Jinja environment with this loader and the settings of all templates."""
     import jinja2
 
     env = jinja2.Environment(
         loader=loader,
-        bytecode_cache=kept,
+        bytecode_cache=cache,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -98,14 +99,14 @@ def _environment(loader: jinja2.BaseLoader, kept: jinja2.BytecodeCache | None = 
 
 
 def render(template: str, dialect: str, *, step: str = "", plain_order: bool = False, **parameters: Any) -> Statement:
-    """A template as one statement in the engine's dialect, headed by a comment that names its step.
+    """Return a template as one statement in the engine's dialect, after a comment that names its step.
 
     Args:
         template: the file's name in `sql_templates`, for instance `classes/totals.sql`.
         dialect: the sqlglot name of the dialect.
         step: the step's name; empty = the template's name.
-        plain_order: whether places of NULLs in an order do not matter, and are left to the dialect.
-        parameters: what the template needs; text from users or engines only as `Raw`, `Relation` or `Resolved`.
+        plain_order: True if the order of NULLs does not matter, and is left to the dialect.
+        parameters: the parameters of the template; text from users or engines only as `Raw`, `Relation` or `Resolved`.
 
     Raises:
         jinja2.UndefinedError: a parameter is missing.
@@ -114,25 +115,26 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
         >>> render("base/row_count.sql", "duckdb", source=Raw('"a table"')).sql.splitlines()[-1]
         'FROM "a table"'
     """
-    text = _spelled(template, dialect, {"wide": spoken(dialect).wide, **parameters}, plain_order)
+    text = _render_text(template, dialect, {"wide": spoken(dialect).wide, **parameters}, plain_order)
     name = step or PurePosixPath(template).stem
     return Statement(name, f"/* sqlaudit: {name} */\n{text.strip()}")
 
 
 def expression(template: str, dialect: str, **parameters: Any) -> str:
-    """A template that holds one expression, as `render` makes it but without a heading.
+    """Return a template that has one expression, as `render` makes it but without a comment.
 
     Example:
         >>> expression("hierarchies/hierarchy_mask.sql", "duckdb", value=Raw("zip"), count=2, keeps=False).count("zip")
         3
     """
-    return _spelled(template, dialect, parameters)
+    return _render_text(template, dialect, parameters)
 
 
-def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_order: bool) -> str:
+def _render_text(template: str, dialect: str, parameters: Mapping[str, Any], *plain_order: bool) -> str:
+    """Return the text of a template in a dialect."""
     raws: dict[str, str] = {}
-    given = {name: _place(value, dialect, raws) for name, value in parameters.items()}
-    text = environment().get_template(template).render({"dialect": dialect, **given}).strip()
+    values = {name: _with_placeholders(value, dialect, raws) for name, value in parameters.items()}
+    text = environment().get_template(template).render({"dialect": dialect, **values}).strip()
     if dialect == "duckdb":
         return text
     from sqlaudit.base.spelling import spell
@@ -140,16 +142,17 @@ def _spelled(template: str, dialect: str, parameters: Mapping[str, Any], *plain_
     return spell(text, dialect, raws, *plain_order)
 
 
-def _place(value: Any, dialect: str, raws: dict[str, str]) -> Any:
-    own = getattr(value, "sql", None)  # of a `Raw`, a `Relation`, or a `Resolved` column: the engine's own SQL
-    if isinstance(own, str):
+def _with_placeholders(value: Any, dialect: str, raws: dict[str, str]) -> Any:
+    """Return a parameter with placeholders for raw SQL, which is added to `raws`; DuckDB needs no placeholders."""
+    engine_sql = getattr(value, "sql", None)  # of a `Raw`, a `Relation`, or a `Resolved` column: the engine's own SQL
+    if isinstance(engine_sql, str):
         if dialect == "duckdb":
-            return own
+            return engine_sql
         name = f"{PLACEHOLDER}{len(raws)}"
-        raws[name] = own
+        raws[name] = engine_sql
         return name
     if isinstance(value, list | tuple):
-        return [_place(item, dialect, raws) for item in value]
+        return [_with_placeholders(item, dialect, raws) for item in value]
     if isinstance(value, dict):
-        return {key: _place(item, dialect, raws) for key, item in value.items()}
+        return {key: _with_placeholders(item, dialect, raws) for key, item in value.items()}
     return value

@@ -1,4 +1,4 @@
-"""Threads where the system may have none: a container at its limit of processes, or WebAssembly."""
+"""Threads on systems that may have none: a container at its limit of processes, or WebAssembly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 
 def start_thread(thread: threading.Thread) -> bool:
-    """Start a thread. Return False where none can be started, so that its work is done here or left out."""
+    """Start a thread; return False if none can be started, so that the caller must do or skip its work."""
     try:
         thread.start()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""The engines: one module a database, all with the contract of `sqlaudit.engines.contract`."""
+"""The engines: one package per database, all with the contract of `sqlaudit.engines.contract`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POSTGRES = ("postgresql", "postgres")
 
 
 def connect(db: Database = None, limits: Limits | None = None, *targets: Target) -> Engine:
-    """An engine for `--db`: DuckDB for files, frames and database files, PostgreSQL and Spark for what names them.
+    """Return an engine for `--db`: DuckDB for files, frames and database files, or else PostgreSQL or Spark.
 
     Args:
         db: a DuckDB or SQLite file, a PostgreSQL URL (`postgresql://host/db`) or conninfo (`service=…`,
@@ -51,28 +51,28 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
         session: Any = db if db is not None else frames[0].sparkSession
         return _spark(session, limits)
     if db is not None and not isinstance(db, str | Whereabouts):
-        if is_one(db, "duckdb", "DuckDBPyConnection"):
+        if is_instance_of(db, "duckdb", "DuckDBPyConnection"):
             from sqlaudit.engines.duckdb.engine import ConnectedDuckDB
 
             connection: Any = db
             return ConnectedDuckDB(connection, limits, targets)
         db = place_of(db)
-    place = _without_driver(whereabouts(db)) if db else None
-    if place is not None and not exists(place.text):
-        if names_spark(place.text):
-            return _spark(place, limits)
-        if _is_postgres(place.text):
+    address = _without_driver(whereabouts(db)) if db else None
+    if address is not None and not exists(address.text):
+        if names_spark(address.text):
+            return _spark(address, limits)
+        if _is_postgres(address.text):
             from sqlaudit.engines.postgres.engine import PostgresEngine
 
-            return PostgresEngine(place, limits)
-        _refuse_others(place)
+            return PostgresEngine(address, limits)
+        _refuse_others(address)
     from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
-    return DuckDBEngine(place, limits, targets)
+    return DuckDBEngine(address, limits, targets)
 
 
 def opened(db: Database, limits: Limits | Mapping[str, Any] | None, *targets: Target) -> AbstractContextManager[Engine]:
-    """What `db=` of a Python call names, for a `with` block: opened and closed again, or left open if it was open.
+    """Return the engine that `db=` of a Python call names, for a `with` block; an engine that was open stays open.
 
     Args:
         db, limits, targets: as for `connect`; `limits` of an open engine are its own.
@@ -97,28 +97,30 @@ _WAREHOUSES = {
 }
 
 
-def _refuse_others(place: Whereabouts) -> None:
-    """What is no file and names neither PostgreSQL nor Spark; none of its words is said, as any may be secret."""
-    if place.text.startswith("adbc:"):
+def _refuse_others(address: Whereabouts) -> None:
+    """Raise UsageError for a text that names no file, and neither PostgreSQL nor Spark. No part of it is shown, as any
+    may be secret.
+    """
+    if address.text.startswith("adbc:"):
         raise UsageError(
-            f"{place.source} is an ADBC database, which supports only the tests of a policy: use sqlaudit test."
+            f"{address.source} is an ADBC database, which supports only the tests of a policy: use sqlaudit test."
         )
-    scheme = place.text.partition("://")[0].partition("+")[0].lower()
-    if scheme in _WAREHOUSES and "://" in place.text:
+    scheme = address.text.partition("://")[0].partition("+")[0].lower()
+    if scheme in _WAREHOUSES and "://" in address.text:
         raise UsageError(
-            f"{place.source} is a {_WAREHOUSES[scheme]} database, which sqlaudit does not connect to. Write the checks "
-            "as SQL with `sqlaudit compile`, or run a policy through an ADBC driver: `sqlaudit test` with adbc:…"
+            f"{address.source} is a {_WAREHOUSES[scheme]} database, which sqlaudit does not connect to. Write the "
+            "checks as SQL with `sqlaudit compile`, or run a policy through an ADBC driver: `sqlaudit test` with adbc:…"
         )
-    if "://" in place.text or (place.file is None and looks_like_connection(place.text)):
+    if "://" in address.text or (address.file is None and looks_like_connection(address.text)):
         raise UsageError(
-            f"{place.source} is not a supported database. Give a DuckDB file, a PostgreSQL URL "
+            f"{address.source} is not a supported database. Give a DuckDB file, a PostgreSQL URL "
             "(postgresql://host/db) or conninfo, or Spark (spark:local, sc://host:port). In a URL, write an at sign, "
             "colon or slash of a name or password as %40, %3A or %2F."
         )
 
 
 def names_spark(db: str) -> bool:
-    """Whether what `--db` says is a Spark.
+    """Return True if the text of `--db` names a Spark.
 
     Example:
         >>> names_spark("spark:local"), names_spark("sc://host:15002"), names_spark("spark.duckdb")
@@ -133,94 +135,96 @@ def _spark(db: Whereabouts | SparkSession, limits: Limits | None) -> Engine:
     return SparkEngine(db, limits)
 
 
-def _is_spark(given: Any) -> bool:
-    """True for a session or a frame of Spark, classic or Connect; nothing of Spark is imported to see it."""
-    kind = type(given)
+def _is_spark(candidate: Any) -> bool:
+    """Return True for a session or a frame of Spark, classic or Connect; nothing of Spark is imported for it."""
+    kind = type(candidate)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ in ("SparkSession", "DataFrame")
 
 
-def _without_driver(place: Whereabouts) -> Whereabouts:
-    """The place without the driver that SQLAlchemy's URLs name (`postgresql+psycopg://`)."""
-    scheme, colon, rest = place.text.partition("://")
+def _without_driver(address: Whereabouts) -> Whereabouts:
+    """Return the address without the driver that URLs of SQLAlchemy name (`postgresql+psycopg://`)."""
+    scheme, colon, rest = address.text.partition("://")
     kind, plus, _ = scheme.partition("+")
-    return replace(place, text=kind + colon + rest) if colon and plus and kind in _POSTGRES else place
+    return replace(address, text=kind + colon + rest) if colon and plus and kind in _POSTGRES else address
 
 
 def _is_postgres(db: str) -> bool:
-    """True for a URL of PostgreSQL and for a conninfo string, which starts with a parameter's name."""
+    """Return True for a URL of PostgreSQL and for a conninfo string, which starts with the name of a parameter."""
     scheme, colon, _ = db.partition("://")
     parameter, equals, _ = db.partition("=")
     return scheme in _POSTGRES if colon and "=" not in scheme else bool(equals) and parameter.strip().isidentifier()
 
 
-# Databases that somebody in Python has open already: what of them is a place to connect to, and what is used itself.
+# Databases that the caller in Python has open already.
 #
-# A server is reached over a connection of our own, to where theirs leads, so theirs keeps its transaction and settings.
-# Only tables in the memory of this process have no second door; see `ConnectedDuckDB`.
+# A server is reached over a connection of our own to the same address, so theirs keeps its transaction and settings.
+# Only tables in the memory of this process cannot be reached by a second connection; see `ConnectedDuckDB`.
 
-_TAKEN = (
+_DATABASES = (
     "a path or URL, an open connection of DuckDB or psycopg, an engine or URL of SQLAlchemy, a SparkSession, or an "
     "open engine of sqlaudit"
 )
 _SESSION_PARTS = ("client_encoding", "fallback_application_name", "krbsrvname", "tty")
-"""Parameters of a connection that another one does not need."""
+"""Parameters of a connection that a second one does not need."""
 
 
-def is_one(given: Any, package: str, *names: str) -> bool:
-    """Whether it is of a class of a package; nothing of the package is imported to see it."""
+def is_instance_of(candidate: Any, package: str, *names: str) -> bool:
+    """Return True if an object is of one of these classes of a package; the package is not imported for it."""
     module = sys.modules.get(package)
-    return module is not None and any(isinstance(given, getattr(module, name, ())) for name in names)
+    return module is not None and any(isinstance(candidate, getattr(module, name, ())) for name in names)
 
 
-def is_relation(given: Any) -> bool:
-    """Whether it is a relation of DuckDB (`connection.table("people")`)."""
-    return is_one(given, "duckdb", "DuckDBPyRelation")
+def is_relation(candidate: Any) -> bool:
+    """Return True if an object is a relation of DuckDB (`connection.table("people")`)."""
+    return is_instance_of(candidate, "duckdb", "DuckDBPyRelation")
 
 
 def place_of(db: Any) -> Whereabouts:
-    """Where an open connection of psycopg leads, or an engine, connection or URL of SQLAlchemy.
+    """Return the address of an open connection of psycopg, or of an engine, connection or URL of SQLAlchemy.
 
     Raises:
         UsageError: something else, or a kind of database that sqlaudit does not know.
         MissingDriver: psycopg is not installed. EngineError: the connection is closed.
     """
     if is_relation(db):
-        said = "Give a relation as the table, for example sqlaudit.audit(connection.table('people'))"
-        raise UsageError(f"{spelled('db')} takes a database, not a relation. {said}.")
+        hint = "Give a relation as the table, for example sqlaudit.audit(connection.table('people'))"
+        raise UsageError(f"{spelled('db')} takes a database, not a relation. {hint}.")
     package = type(db).__module__.partition(".")[0]
     if package in ("psycopg", "psycopg2") and hasattr(db, "info"):
-        return _of_psycopg(db)
+        return _address_of_psycopg(db)
     if package == "sqlalchemy":
         url = getattr(getattr(db, "engine", db), "url", db)
         if hasattr(url, "get_backend_name"):
-            return _of_url(url)
-    raise UsageError(f"{spelled('db')} takes {_TAKEN}, not a value of type {type(db).__name__}.")
+            return _address_of_url(url)
+    raise UsageError(f"{spelled('db')} takes {_DATABASES}, not a value of type {type(db).__name__}.")
 
 
-def _of_psycopg(connection: Any) -> Whereabouts:
+def _address_of_psycopg(connection: Any) -> Whereabouts:
+    """Return the address of an open connection of psycopg; raise EngineError if it is closed."""
     if connection.closed:
         raise EngineError(f"The connection of {spelled('db')} is closed.")
     try:
         from psycopg.conninfo import make_conninfo
     except ImportError:
         raise MissingDriver("PostgreSQL needs the package psycopg: pip install 'sqlaudit[postgres]'.") from None
-    own = connection.info
-    found = own.get_parameters() if hasattr(own, "get_parameters") else connection.get_dsn_parameters()
-    parts = {name: value for name, value in found.items() if value and name not in _SESSION_PARTS}
-    if own.password:
-        parts["password"] = own.password
+    info = connection.info
+    parameters = info.get_parameters() if hasattr(info, "get_parameters") else connection.get_dsn_parameters()
+    parts = {name: value for name, value in parameters.items() if value and name not in _SESSION_PARTS}
+    if info.password:
+        parts["password"] = info.password
     return Whereabouts(make_conninfo(**parts), secret=True)
 
 
-def _of_url(url: Any) -> Whereabouts:
+def _address_of_url(url: Any) -> Whereabouts:
+    """Return the address that a URL of SQLAlchemy names; raise UsageError if sqlaudit cannot read that database."""
     kind = url.get_backend_name()
     if kind == "postgresql":
         return Whereabouts(url.set(drivername=kind).render_as_string(hide_password=False), secret=True)
     if kind in ("duckdb", "sqlite") and url.database not in (None, "", ":memory:"):
         return Whereabouts(url.database)
     if kind == "duckdb":
-        said = "which only its own connection can read. Pass that DuckDB connection itself"
-        raise UsageError(f"{spelled('db')} is a database in memory, {said}.")
+        reason = "which only its own connection can read. Pass that DuckDB connection itself"
+        raise UsageError(f"{spelled('db')} is a database in memory, {reason}.")
     raise UsageError(
         f"{spelled('db')} is a SQLAlchemy engine of {kind}. sqlaudit reads DuckDB, SQLite files, PostgreSQL and Spark."
     )

@@ -1,4 +1,4 @@
-"""What `adbc:driver:uri` means, and a connection over it that runs SELECTs and whose errors hold no value."""
+"""Addresses of the form `adbc:driver:uri`, and connections over them that run SELECTs; no error holds a value."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.threads import start_thread
 
-# What `adbc:driver:uri` means: a driver, what it connects with, and what keeps it from writing.
+# Addresses of the form `adbc:driver:uri`: a driver, its options, and what keeps it from writing.
 
 PREFIX = "adbc:"
 
 
 @dataclass(frozen=True)
 class AdbcDriver:
-    """A driver that is known.
+    """An ADBC driver, and how it is kept from writing.
 
     Args:
-        name: as `adbc:` says it; its package is `adbc_driver_<name>`. dialect: what its database speaks, empty = nobody
-            knows. settings: SQL that begins a transaction. proof: a SELECT of one text and the text that it then gives,
-            as the database says that it only reads. entrypoint: of its library, where that is an odd one.
-        commits: whether it has transactions. access: what keeps it from writing, for reports.
+        name: the name after `adbc:`; its package is `adbc_driver_<name>`. dialect: the SQL of its database, empty =
+            unknown. settings: SQL that begins a transaction. proof: a SELECT of one text, and the text by which the
+            database confirms that it only reads. entrypoint: the entry point of its library, if not the usual one.
+        commits: True if it has transactions. access: what keeps it from writing, for reports.
     """
 
     name: str
@@ -48,8 +48,8 @@ class AdbcDriver:
 
 _ONLY_SELECTS = "nothing but SELECTs was sent; what the role may do is the database's to say"
 DRIVERS = {
-    one.name: one
-    for one in (
+    driver.name: driver
+    for driver in (
         AdbcDriver(
             "sqlite",
             "sqlite",
@@ -80,15 +80,15 @@ DRIVERS = {
         AdbcDriver("bigquery", "bigquery", _ONLY_SELECTS, commits=False),
     )
 }
-"""What was tried (the first four), and what is connected to in the same way and nobody has tried."""
+"""Drivers by name. The first four were tried; the others are used in the same way but were not tried."""
 
 
 @dataclass(frozen=True)
 class AdbcPlace:
-    """Where a database is.
+    """The address of a database behind an ADBC driver.
 
     Args:
-        driver: the driver. options: what it connects with, which may hold a password. file: of a database of one file.
+        driver: the driver. options: its options, which may hold a password. file: the file of a database of one file.
     """
 
     driver: AdbcDriver
@@ -97,7 +97,7 @@ class AdbcPlace:
 
 
 def is_adbc(db: str) -> bool:
-    """Whether what `--db` says is behind an ADBC driver.
+    """Return True if the text of `--db` names an ADBC driver.
 
     Example:
         >>> is_adbc("adbc:sqlite:///clinic.db"), is_adbc("clinic.duckdb")
@@ -107,15 +107,15 @@ def is_adbc(db: str) -> bool:
 
 
 def adbc_place(db: str) -> AdbcPlace:
-    """The driver and what it connects with.
+    """Return the driver and its options.
 
     Args:
         db: `adbc:sqlite:///clinic.db`, `adbc:duckdb:clinic.duckdb`, `adbc:postgresql://host/db`,
             `adbc:flightsql:grpc+tls://host:port`, `adbc:snowflake://…`.
 
     Raises:
-        UsageError: no such driver or file, or one that cannot be read without a trace. Nothing of the text but the
-            driver is told.
+        UsageError: no such driver or file, or a file that cannot be read without writing. Of the text, only the
+            driver is shown.
 
     Example:
         >>> adbc_place("adbc:postgresql://host/db").options["uri"]
@@ -129,14 +129,16 @@ def adbc_place(db: str) -> AdbcPlace:
     if not rest:
         raise UsageError(f"{about('db')}: no address is given. Write adbc:{name}:// with the address.")
     if name in ("sqlite", "duckdb"):
-        return _of_file(driver, rest)
+        return _address_of_file(driver, rest)
     if name == "flightsql":
-        return AdbcPlace(driver, _flight(rest))
+        return AdbcPlace(driver, _flight_options(rest))
     return AdbcPlace(driver, {"uri": f"{name}:{rest}" if rest.startswith("//") else rest})
 
 
-def _of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
-    """A file, by its path or behind `///`, as in URLs of SQLAlchemy: four slashes begin an absolute path."""
+def _address_of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
+    """Return the address of a file, given by its path or after `///`. As in URLs of SQLAlchemy, four slashes begin an
+    absolute path.
+    """
     file = resolved(expanded(rest.removeprefix("///")))
     if not is_file(file):
         raise UsageError(f"{about('db')}: there is no such file for the ADBC driver {driver.name}.")
@@ -153,8 +155,8 @@ def _of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
     return AdbcPlace(driver, {"path": str(file), **walls}, file)
 
 
-def _flight(rest: str) -> dict[str, str]:
-    """A Flight SQL server; the driver takes a user and a password by name, and not in the URI."""
+def _flight_options(rest: str) -> dict[str, str]:
+    """Return the options for a Flight SQL server; the driver takes user and password by name, not in the URI."""
     try:
         parts = urlsplit(rest)
         host = parts.netloc.rpartition("@")[2]
@@ -167,30 +169,30 @@ def _flight(rest: str) -> dict[str, str]:
     return {"uri": parts._replace(netloc=host).geturl(), **{name: value for name, value in named.items() if value}}
 
 
-# A connection over an ADBC driver that runs SELECTs, with limits of time, and whose errors hold no value.
+# A connection over an ADBC driver that runs SELECTs within a time limit; no error holds a value.
 
 T = TypeVar("T")
-LEAVING = 5.0
-"""Seconds that a statement has to end after it was cancelled."""
+CANCEL_SECONDS = 5.0
+"""Seconds in which a cancelled statement must end."""
 
 
 class AdbcReader:
     """An open connection; `with` closes it.
 
     Args:
-        place: where the database is. limits: only the time is of use here.
+        address: the address of the database. limits: only the time limit is used.
 
     Raises:
         MissingDriver: the manager or the driver is not installed. ConnectionFailed: the database cannot be reached.
-        EngineError: it does not say that it only reads. Incomplete: the time is over.
+        EngineError: the database does not confirm that it only reads. Incomplete: the time limit was reached.
     """
 
-    def __init__(self, place: AdbcPlace, limits: Limits) -> None:
-        self._driver = place.driver
+    def __init__(self, address: AdbcPlace, limits: Limits) -> None:
+        self._driver = address.driver
         self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
         self._timeout = limits.timeout
         self._running: Any = None
-        self._open: Any = self._timed(_connector(place), ConnectionFailed, "The database could not be reached")
+        self._open: Any = self._in_time(_connector(address), ConnectionFailed, "The database could not be reached")
         try:
             self._begin()
         except BaseException:
@@ -198,10 +200,10 @@ class AdbcReader:
             raise
 
     def rows(self, sql: str) -> list[Mapping[str, Any]]:
-        """The rows of a SELECT, by the names of their columns, as the driver gives them; at most two of them.
+        """Return at most two rows of a SELECT, by the names of their columns, with values as the driver gives them.
 
         Raises:
-            EngineError: the database refused or failed. Incomplete: the time is over.
+            EngineError: the database refused or failed. Incomplete: the time limit was reached.
         """
 
         def work() -> list[Mapping[str, Any]]:
@@ -212,13 +214,13 @@ class AdbcReader:
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(2)]
 
         try:
-            return self._timed(work, EngineError, "The database refused the statement, or failed", sql)
+            return self._in_time(work, EngineError, "The database refused the statement, or failed", sql)
         except EngineError:
-            self._again()
+            self._begin_again()
             raise
 
     def close(self) -> None:
-        """Leave the database; what runs is left alone when it does not end."""
+        """Close the connection; a statement that does not end is left alone."""
         if self._open is not None and self._running is None:
             with suppress(Exception):
                 self._open.close()
@@ -231,47 +233,51 @@ class AdbcReader:
         self.close()
 
     def _begin(self) -> None:
-        """Begin a transaction that only reads, and have the database say so."""
+        """Begin a transaction that only reads, and check that the database confirms it."""
         for setting in self._driver.settings:
-            self._timed(partial(self._set, setting), EngineError, "The database refused a setting")
+            self._in_time(partial(self._set, setting), EngineError, "The database refused a setting")
         if self._driver.proof is None:
             return
-        question, wanted = self._driver.proof
-        said = self._timed(
-            partial(self._answer, question), EngineError, "The database did not report whether it is read-only"
+        query, expected = self._driver.proof
+        answers = self._in_time(
+            partial(self._answer, query), EngineError, "The database did not report whether it is read-only"
         )
-        if [str(value).casefold() for value in said] != [wanted]:
+        if [str(value).casefold() for value in answers] != [expected]:
             raise EngineError(
                 "The database does not confirm that this connection is read-only, so no statement was run."
             )
 
-    def _again(self) -> None:
-        """After a statement that failed, a new transaction: some databases take nothing more in the old one."""
+    def _begin_again(self) -> None:
+        """Begin a new transaction after a failed statement: some databases accept no more statements in the old one."""
         if self._driver.commits and self._running is None:
             with suppress(EngineError):
-                self._timed(self._open.rollback, EngineError, "The transaction could not be ended")
+                self._in_time(self._open.rollback, EngineError, "The transaction could not be ended")
             self._begin()
 
     def _set(self, sql: str) -> None:
+        """Run a statement that makes a setting."""
         with self._open.cursor() as cursor:
             if self._driver.name == "postgresql":
                 cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
             cursor.execute(sql)
 
     def _answer(self, sql: str) -> list[Any]:
+        """Return the first values of the first column of a query."""
         with self._open.cursor() as cursor:
             cursor.execute(sql)
             return [row[0] for row in cursor.fetchmany(2)]
 
-    def _timed(self, work: Callable[[], T], kind: type[EngineError], said: str, sql: str = "") -> T:
-        """What work returns, in a thread of its own: signals and the time limit are heard while a driver waits."""
+    def _in_time(self, work: Callable[[], T], kind: type[EngineError], failure: str, sql: str = "") -> T:
+        """Return what work returns. It runs in a second thread, so that signals and the time limit take effect while a
+        driver waits.
+        """
         done: list[T] = []
         failed: list[BaseException] = []
 
         def run() -> None:
             try:
                 done.append(work())
-            except BaseException as error:  # noqa: BLE001 (told by its kind in the other thread)
+            except BaseException as error:  # noqa: BLE001 (raised in the other thread)
                 failed.append(error)
 
         thread = threading.Thread(target=run, daemon=True)
@@ -291,16 +297,17 @@ class AdbcReader:
             raise failed[0]
         if failed:
             missing = missing_name(str(failed[0]), sql)
-            said = f"The database has no column or table {missing!r}" if missing else said
-            raise kind(f"{said} ({type(failed[0]).__name__}, over the ADBC driver {self._driver.name}).") from None
+            failure = f"The database has no column or table {missing!r}" if missing else failure
+            raise kind(f"{failure} ({type(failed[0]).__name__}, over the ADBC driver {self._driver.name}).") from None
         return done[0]
 
     def _cancel(self, thread: threading.Thread) -> None:
+        """Cancel the running statement, and wait some seconds for its end."""
         running = self._running
         if running is not None:
             with suppress(Exception):
                 running.adbc_cancel()
-        thread.join(LEAVING)
+        thread.join(CANCEL_SECONDS)
         self._running = (running or thread) if thread.is_alive() else None
 
 
@@ -317,27 +324,27 @@ _MISSING = re.compile(
 
 
 def missing_name(message: str, sql: str) -> str:
-    """Return the column or table that a database misses; empty if it names none of the statement's own names.
+    """Return the column or table that a database does not find; empty if it is not a name of the statement.
 
-    A driver's message may quote values, so nothing of it passes but a name that the statement has, as it has it.
+    A driver's message may quote values, so only a name that is in the statement is taken from it, as written there.
 
     Example:
         >>> missing_name('column "zap" does not exist', 'SELECT "zap" FROM t'), missing_name("no such column: Bob", "")
         ('zap', '')
     """
-    found = _MISSING.search(message)
-    name = "" if found is None else next(filter(None, found.groups()), "").strip()
-    own = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) if name else None
-    return own.group() if own else ""
+    match = _MISSING.search(message)
+    name = "" if match is None else next(filter(None, match.groups()), "").strip()
+    name_in_sql = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) if name else None
+    return name_in_sql.group() if name_in_sql else ""
 
 
-def _connector(place: AdbcPlace) -> Callable[[], Any]:
-    """What connects.
+def _connector(address: AdbcPlace) -> Callable[[], Any]:
+    """Return a function that connects.
 
     Raises:
         MissingDriver: a package is not installed.
     """
-    name = place.driver.name
+    name = address.driver.name
     try:
         dbapi = importlib.import_module("adbc_driver_manager.dbapi")
         importlib.import_module("pyarrow")
@@ -353,7 +360,7 @@ def _connector(place: AdbcPlace) -> Callable[[], Any]:
         raise MissingDriver(f"This needs the ADBC driver of {name}: pip install {package}.") from None
     return lambda: dbapi.connect(
         driver=path,
-        entrypoint=place.driver.entrypoint,
-        db_kwargs=dict(place.options),
-        autocommit=not place.driver.commits,
+        entrypoint=address.driver.entrypoint,
+        db_kwargs=dict(address.options),
+        autocommit=not address.driver.commits,
     )

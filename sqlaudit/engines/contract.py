@@ -1,4 +1,4 @@
-"""The contract every engine fulfils, and what all engines share. They never know the name of a privacy model."""
+"""The contract of every engine, and functions that engines share. Engines never know the name of a privacy model."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 Database: TypeAlias = "str | Whereabouts | Engine | SparkSession | Any | None"
-"""What `db=` takes: what `--db` does, an engine that is open (it is left open), a session of Spark (likewise), or what
-`sqlaudit.engines.place_of` knows: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
+"""The values of `db=`: those of `--db`, an open engine or a session of Spark (both stay open), and those that
+`sqlaudit.engines.place_of` takes: connections of DuckDB and psycopg, engines, connections and URLs of SQLAlchemy."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Executed:
     """A statement that was run, and how long it took in seconds (None when it was only planned).
 
     Args:
-        remarks: what was said when a table was opened; then it is no statement, and `sql` is empty.
+        remarks: the remarks on a table that was opened; then there is no statement, and `sql` is empty.
     """
 
     name: str
@@ -56,7 +56,7 @@ ProgressHook = Callable[[str, float | None], None]
 class Engine(ABC):
     """A connection to one database, read-only.
 
-    Subclasses implement the abstract methods; errors leave them only as `SqlauditError`s whose messages hold no
+    Subclasses implement the abstract methods; they raise only `SqlauditError`s, whose messages hold no
     cell value and whose `__cause__` is suppressed (`raise … from None`).
     """
 
@@ -64,25 +64,25 @@ class Engine(ABC):
     dialect: str
     """The sqlglot dialect that statements are rendered for."""
     can_materialize: bool = False
-    """Whether `materialize` works here; if not, every step runs as one standalone SELECT."""
+    """True if `materialize` works here; if not, each step runs as one standalone SELECT."""
     own_workbench: bool = False
-    """Whether thousands of small statements cost next to nothing here, so that searches run where the rows are kept; if
-    not, codes and counts of them go to a DuckDB in memory."""
+    """True if thousands of small statements are cheap here, so that searches run where the rows are; if not, codes and
+    counts go to a DuckDB in memory."""
 
     answers_together: bool = False
-    """Whether `run_together` saves work: nothing can be kept, but one statement may have several results."""
+    """True if `run_together` saves work: nothing can be kept, but one statement may have several results."""
     numbers_rows: bool = False
-    """Whether the rows of what `materialize` keeps have numbers of their own, `rowid`."""
+    """True if the rows of a relation of `materialize` have numbers, `rowid`."""
     joins_nulls: bool = False
-    """Whether an equality in which NULL equals NULL can be the key of a join, and not only its filter."""
+    """True if an equality in which NULL equals NULL can be the key of a join, and not only its filter."""
     reads_files: bool = False
-    """Whether a target may be a file."""
+    """True if a target may be a file."""
     finds_files: bool = False
-    """Whether it finds files by itself; if not, they are named when it is opened, and all others are closed."""
+    """True if it opens any file; if not, files are named when it is opened, and access to all others is closed."""
     own_schema: str = ""
     """The schema of tables that are named without one."""
     private_prefix: str = ""
-    """The beginning of the names of this session's views, if no other session has the same."""
+    """The prefix of the names of this session's views, if no other session has the same."""
     plain_name: str = "[a-z_][a-z0-9_]*"
     """A pattern of names that need no quotes."""
 
@@ -111,10 +111,10 @@ class Engine(ABC):
         """
 
     def run_together(self, statements: Sequence[Statement], shared: Sequence[str]) -> list[list[Row]]:
-        """The rows of each of several statements; FROM items that several of them have may be computed once for all.
+        """Return the rows of each of several statements; FROM items that they share may be computed once for all.
 
         Args:
-            statements: what is asked. shared: FROM items, parenthesized SELECTs, as they stand in the statements.
+            statements: the statements. shared: FROM items of them, parenthesized SELECTs, exactly as written there.
         """
         return [self.run(statement) for statement in statements]
 
@@ -127,17 +127,17 @@ class Engine(ABC):
         """Return the engine's plan for a statement, which is not run.
 
         Args:
-            statement: what is asked. show_values: whether its constants are shown: an engine writes values of the table
-                there (the least value of a column, from its statistics), as a view's condition may.
+            statement: the statement. show_values: True to show the constants of the plan, which may be values of the
+                table: the least value of a column, from its statistics, or a part of a view's condition.
         """
 
     @abstractmethod
     def version(self) -> str:
-        """The engine's version, for instance `DuckDB 2.0.0`."""
+        """Return the engine's name and version, such as `DuckDB 2.0.0`."""
 
     @abstractmethod
     def access(self) -> str:
-        """What it may do with what it audits, for reports: as whom, and that it only reads."""
+        """Return what the engine may do with the audited database, for reports: its role, and that it only reads."""
 
     @abstractmethod
     def cancel(self) -> None:
@@ -163,7 +163,7 @@ class Engine(ABC):
         raise NotImplementedError(f"{self.name} cannot add to what it keeps")
 
     def memory(self) -> int | None:
-        """Bytes that statements may take before they spill to disk; None where only the server knows."""
+        """Return the bytes that statements may take before they spill to disk; None if only the server knows."""
         return None
 
     def drop(self, name: str) -> None:
@@ -171,73 +171,73 @@ class Engine(ABC):
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
     def folded(self, name: str) -> str:
-        """A name as the engine reads it where it stands without quotes."""
+        """Return a name as the engine reads it without quotes."""
         return name
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
-        """(schema, name) of the tables and views; None where information_schema says it."""
+        """Return (schema, name) of the tables and views; None if information_schema has them."""
         return None
 
     def catalog_columns(self, most: int) -> list[tuple[str, str, str]] | None:
-        """(schema, table, column) of up to so many columns; None where information_schema says it."""
+        """Return (schema, table, column) of at most `most` columns; None if information_schema has them."""
         return None
 
     def workbench(self) -> Engine:
-        """A private engine beside this one for the many small statements of a search; it goes with this one.
+        """Return a private engine for the many small statements of a search; it is closed with this one.
 
-        Its statements are noted with those of this engine, and `cancel` stops them too.
+        Its statements are recorded with those of this engine, and `cancel` stops them, too.
         """
         raise NotImplementedError(f"{self.name} has no workbench")
 
     def hand_over(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement on the workbench as `name`: codes and counts, never a cell.
 
-        The result passes through the memory of this machine as a whole; who asks bounds it.
+        The whole result is in the memory of this machine at one time, so the caller must bound it.
         """
         raise NotImplementedError(f"{self.name} has no workbench")
 
     def files(self) -> Sequence[Path]:
-        """The files that it reads, or may read."""
+        """Return the files that the engine reads, or may read."""
         return ()
 
     def lasting(self, relation: Relation) -> str:
-        """A FROM item that means the relation in any session, for a view that is to stay."""
+        """Return a FROM item that means the relation in any session, for a view that remains."""
         return relation.sql
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column."""
+        """Return the result of a statement as one numpy array per column."""
         raise NotImplementedError
 
     def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result; the statement is not run."""
+        """Return the column names of a statement's result; the statement is not run."""
         return [column.name for column in self.result_columns(statement)]
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
-        """The columns of a statement's result with their kinds; the statement is not run."""
+        """Return the columns of a statement's result with their kinds; the statement is not run."""
         raise NotImplementedError
 
     def seconds_left(self) -> float | None:
-        """What is left of the time limit, below 0 when it is over; None without one."""
+        """Return the seconds left of the time limit, below 0 after it; None without a limit."""
         return None if self.limits.timeout is None else self.limits.timeout - (time.monotonic() - self.started)
 
     def limits_left(self) -> Limits:
-        """The limits with what is left of their time, for an engine that works on for this one."""
+        """Return the limits with the time that is left, for an engine that continues the work of this one."""
         left = self.seconds_left()
         return self.limits if left is None else replace(self.limits, timeout=max(0.001, left))
 
     def out_of_time(self, during: str) -> Incomplete:
-        """The error for a time limit that is over."""
+        """Return the error for a time limit that was reached."""
         return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
 
     def record(self, statement: Statement, seconds: float | None) -> None:
-        """Note that a statement ran, and tell the tracer; a connection in its texts is left out (`dblink('…')`)."""
+        """Record that a statement ran, and call the tracer; connections in its texts are hidden (`dblink('…')`)."""
         done = Executed(statement.name, literals_hidden(statement.sql), seconds)
         self.executed.append(done)
         if self.tracer is not None:
             self.tracer(done)
 
     def note_remarks(self, relation: Relation) -> Relation:
-        """Note what was said when a relation was opened, for the result; return the relation."""
+        """Record the remarks on a relation that was opened, for the result; return the relation."""
         if relation.remarks:
             self.executed.append(Executed("open " + relation.label, "", None, relation.remarks))
         return relation
@@ -249,32 +249,34 @@ class Engine(ABC):
         self.close()
 
 
-# Decimals of Python beside the numbers that databases keep exactly: up to 38 digits on both sides of the point.
+# Decimals of Python that databases keep exactly: those of up to 38 digits on both sides of the point.
 
 DIGITS = 38
 
 
-def fit(values: Iterable[Decimal]) -> bool:
-    """Whether one decimal type of a database holds all the values exactly.
+def fits_decimal(values: Iterable[Decimal]) -> bool:
+    """Return True if one decimal type of a database holds all the values exactly.
 
     Example:
-        >>> fit([Decimal("1e30"), Decimal("0.5")]), fit([Decimal("1e30"), Decimal("1e-30")]), fit([Decimal("Infinity")])
-        (True, False, False)
+        >>> fits_decimal([Decimal("1e30"), Decimal("0.5")]), fits_decimal([Decimal("1e30"), Decimal("1e-30")])
+        (True, False)
+        >>> fits_decimal([Decimal("Infinity")])
+        False
     """
-    whole = scale = 0
+    integer_digits = scale = 0
     for value in values:
         _, digits, power = value.as_tuple()
         if not isinstance(power, int):
             return False
-        whole, scale = max(whole, len(digits) + power), max(scale, -power)
-    return whole + scale <= DIGITS
+        integer_digits, scale = max(integer_digits, len(digits) + power), max(scale, -power)
+    return integer_digits + scale <= DIGITS
 
 
-def plain(value: Decimal) -> str:
-    """A text that equal decimals share: without zeros at the end.
+def plain_decimal(value: Decimal) -> str:
+    """Return a text that equal decimals share, without zeros at the end.
 
     Example:
-        >>> plain(Decimal("1.50")), plain(Decimal("-0.0")), plain(Decimal("1" + "0" * 40))
+        >>> plain_decimal(Decimal("1.50")), plain_decimal(Decimal("-0.0")), plain_decimal(Decimal("1" + "0" * 40))
         ('1.5', '0', '1E+40')
     """
     if not value:
@@ -284,30 +286,30 @@ def plain(value: Decimal) -> str:
 
 # Folders that are named `column=value`, as Hive and Spark lay out a table.
 #
-# Readers take such folders for columns by themselves, and a column of the same name in the file gives way to the
-# folder's single value. So nothing of a path is read unless somebody asks for it; then the values are texts, as they
-# stand in the path (`zip=01234` is not 1234), and a column that is in the file as well is an error.
+# Readers take such folders for columns by themselves, and a column of the same name in the file is replaced by the
+# folder's single value. So nothing of a path is read unless the user asks for it; then the values are texts, as in the
+# path (`zip=01234` is not 1234), and a column that is in the file as well is an error.
 
 
 def partition_columns(paths: Sequence[Path], label: str) -> tuple[str, ...]:
-    """The columns that the folders of files are named for, outermost first; none for files in plain folders.
+    """Return the columns that the folders of files are named for, outermost first; none for plain folders.
 
     Args:
-        paths: absolute paths of files; every folder on the way counts.
-        label: how the user calls them.
+        paths: absolute paths of files; all folders above them count.
+        label: the user's name for the files.
 
     Raises:
-        InputError: folders of different columns, or one column twice on the way.
+        InputError: the folders have different columns, or two folders of a path have the same one.
 
     Example:
         >>> partition_columns([Path("/data/year=2020/zip=01234/p.parquet")], "data/*/*/*.parquet")
         ('year', 'zip')
     """
     named = ([folder.name.partition("=") for folder in reversed(path.parents)] for path in paths)
-    found = {tuple(name for name, sign, _ in folders if name and sign) for folders in named}
-    if len(found) > 1:
+    column_sets = {tuple(name for name, sign, _ in folders if name and sign) for folders in named}
+    if len(column_sets) > 1:
         raise InputError(f"The files of {label!r} are in folders for different columns. Name those of one table.")
-    columns = next(iter(found), ())
+    columns = next(iter(column_sets), ())
     repeated = [name for i, name in enumerate(columns) if name.casefold() in map(str.casefold, columns[:i])]
     if repeated:
         raise InputError(f"Two folders on the way to {label!r} are named for the column {repeated[0]!r}.")
@@ -321,34 +323,34 @@ def refuse_same(columns: Iterable[str], folders: Sequence[str], label: str) -> N
         InputError: there is one.
     """
     columns = list(columns)
-    twice = next((name for place, name in enumerate(columns) if name and name in columns[:place]), None)
+    twice = next((name for position, name in enumerate(columns) if name and name in columns[:position]), None)
     if twice is not None:
         raise InputError(f"{label!r} has two columns named {twice!r}. Rename one of them.")
-    known = {name.casefold() for name in folders}
+    folded_folders = {name.casefold() for name in folders}
     for name in columns:
-        if name.casefold() in known:
+        if name.casefold() in folded_folders:
             raise InputError(
                 f"{name!r} is a column of {label!r} and also a folder in its path. Read it without hive partitioning, "
                 "or rename one of them."
             )
 
 
-# Tables of a lake: their files also hold rows that were deleted, and only the table's log tells which.
+# Tables of a lake: their files also hold deleted rows, and only the table's log shows which.
 
 LAKES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi", "metadata/*.metadata.json": "Iceberg"}
-"""Patterns of what lies in the folder of a table, beside the files and folders with its rows."""
+"""Patterns of the log in the folder of a table, by which such a table is recognized."""
 
 
 def refuse_lake(paths: Iterable[Path], label: str) -> None:
     """Refuse files of a table whose log lies beside them, or in a folder above.
 
     Args:
-        paths: absolute paths of files. label: how the user calls them.
+        paths: absolute paths of files. label: the user's name for them.
 
     Raises:
         UsageError: there is a log.
     """
-    for folder in {folder for path in paths for each in (path, path.resolve()) for folder in each.parents}:
+    for folder in {folder for path in paths for alias in (path, path.resolve()) for folder in alias.parents}:
         for log, name in LAKES.items():
             if any(folder.glob(log)):
                 raise lake_error(label, name, str(folder))
@@ -378,20 +380,20 @@ def hide_constants(text: str) -> str:
     return _CONSTANT.sub("…", text)
 
 
-# A statement as sentences call it, and times as Python gets them.
+# Names of statements in messages, and times as Python values.
 
 
 def step_of(statement: Statement) -> str:
-    """What runs while a statement does, as a noun."""
+    """Return how messages call the step that a statement belongs to."""
     return f"the step {statement.name!r}"
 
 
 def in_utc(value: Any) -> Any:
-    """A value, with the zone UTC if it is a time."""
+    """Return a value, with the zone UTC if it is a time."""
     return value.replace(tzinfo=datetime.UTC) if isinstance(value, datetime.datetime) else value
 
 
-# A view that somebody asked for.
+# Views, which are made on demand.
 
 
 @dataclass(frozen=True)
@@ -406,7 +408,7 @@ class View:
     select: str
 
     def parts(self) -> tuple[str, ...]:
-        """The schema, if one was named, and the view.
+        """Return the schema, if one was named, and the view.
 
         Raises:
             UsageError: the text is no such name.
@@ -417,11 +419,11 @@ class View:
         return parts
 
     def quoted(self, dialect: str) -> str:
-        """The quoted name."""
+        """Return the quoted name."""
         return ".".join(quote(part, dialect) for part in self.parts())
 
     def statement(self, dialect: str) -> str:
-        """CREATE VIEW, in one dialect.
+        """Return the CREATE VIEW in one dialect.
 
         Example:
             >>> print(View("release", "SELECT 1 AS one").statement("duckdb"))
@@ -433,11 +435,11 @@ class View:
 
 
 def refuse_taken(view: View, kind: str, replace: bool) -> None:
-    """Nothing when a view may have its name.
+    """Refuse to make a view whose name is in use.
 
     Args:
-        view: what is to be made. kind: what has the name: empty = nothing, else `view`, `table` ...
-        replace: whether a view of this name may be replaced.
+        view: the view to be made. kind: the kind of relation with this name, such as `table`; empty = none.
+        replace: True if a view of this name may be replaced.
 
     Raises:
         UsageError: the name is in use.
@@ -452,11 +454,11 @@ def refuse_taken(view: View, kind: str, replace: bool) -> None:
     raise UsageError(f"There is a {kind} {view.name!r}, which is never replaced. Choose another name.")
 
 
-# Where a result comes from: the engine, the time, what ran, and in which versions.
+# The provenance of a result: the engine, the time, the statements, and the versions.
 
 
 class Provenance(TypedDict):
-    """The fields of this meaning, as every result names them."""
+    """The fields of provenance, with the names that they have in all results."""
 
     engine: str
     access: str
@@ -467,21 +469,22 @@ class Provenance(TypedDict):
 
 
 def provenance(engine: Engine, already: int, workbench: Engine | None = None) -> Provenance:
-    """What a result says of its making; asked when it is finished.
+    """Return the provenance of a result that is finished.
 
     Args:
-        already: how many statements the engine had run before the work began.
-        workbench: where tables were brought together, if its statements are told of, too.
+        already: the number of statements that the engine had run before the work began.
+        workbench: the engine where tables were brought together, if its statements are reported, too.
     """
     version = engine.version()
     executed = engine.executed[already:]
     if workbench is not None and workbench is not engine:
         executed = executed + workbench.executed
+    remarks = [remark for statement in executed for remark in statement.remarks]
     return {
         "engine": version,
         "access": engine.access(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "remarks": tuple(dict.fromkeys(Warned(one.code, (), one.text) for done in executed for one in done.remarks)),
+        "remarks": tuple(dict.fromkeys(Warned(remark.code, (), remark.text) for remark in remarks)),
         "statements": tuple(Timing(done.name, done.seconds, done.sql) for done in executed if done.sql),
         "versions": {"sqlaudit": __version__, "engine": version},
     }

@@ -1,4 +1,4 @@
-"""Threads around a running statement: one runs it, one ends it when the time is over, one reports progress."""
+"""Threads around a running statement: one runs it, one stops it at the time limit, one reports progress."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _POLL = 0.2
 
 
 class Worker:
-    """Runs work in a thread of its own when the main thread asks for it, so that Ctrl-C is always heard.
+    """A thread that does the work of the main thread, so that Ctrl-C always has an effect.
 
     A signal handler runs in the main thread and between two steps of Python. While that thread computes inside the
-    database's library, Ctrl-C waits, for minutes if need be; while it waits for another thread, it does not.
+    database's library, Ctrl-C waits, possibly for minutes; while it waits for another thread, it does not.
 
     Args:
-        interrupt: stops what runs; called when the waiting is interrupted.
+        interrupt: stops the running work; called when the waiting is interrupted.
     """
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
@@ -61,12 +61,12 @@ class Worker:
 
 
 class Deadline:
-    """Interrupts whatever runs once a time is over, and keeps doing so until it is stopped.
+    """A timer that interrupts the running work at its end, again and again until it is stopped.
 
-    It interrupts again and again, because a statement that starts just after an interruption would not notice it.
+    It does so repeatedly, because a statement that starts just after an interruption would not notice it.
 
     Args:
-        seconds: how long from now; None = never.
+        seconds: the time from now; None = no limit.
         interrupt: stops the running statement; called from another thread.
     """
 
@@ -92,6 +92,7 @@ class Deadline:
         self._stopped.set()
 
     def _wait(self, seconds: float) -> None:
+        """Interrupt the running work from the end of the time on, until the timer is stopped."""
         pause = max(0.0, seconds)
         while not self._stopped.wait(pause):
             self._over.set()
@@ -101,10 +102,10 @@ class Deadline:
 
 
 def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object]) -> T:
-    """The result of work that may never end, done in a thread that is left alone when the time is over.
+    """Return the result of work that may never end, done in a thread that is abandoned when the time is over.
 
     Args:
-        work: what to do. seconds: how long to wait. discard: what to do with a result that comes too late.
+        work: the work. seconds: how long to wait. discard: takes a result that comes too late.
 
     Raises:
         TimeoutError: the time is over. BaseException: whatever the work raises.
@@ -116,29 +117,29 @@ def in_time(work: Callable[[], T], seconds: float, discard: Callable[[T], object
     from sqlaudit.base.threads import start_thread
 
     running: Future[T] = Future()
-    own = copy_context()
+    context = copy_context()
 
     def do() -> None:
         try:
-            running.set_result(own.run(work))
-        except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where it is waited for
+            running.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001  whatever it is, it is raised in the waiting thread
             running.set_exception(error)
 
     if not start_thread(threading.Thread(target=do, name="sqlaudit-waiting", daemon=True)):
         return work()
     with ExitStack() as on_failure:  # the time is over, or a signal handler has ended the waiting
         on_failure.callback(running.add_done_callback, lambda late: late.exception() or discard(late.result()))
-        found = running.result(seconds)
+        result = running.result(seconds)
         on_failure.pop_all()
-    return found
+    return result
 
 
 @contextmanager
 def reporting(hook: ProgressHook | None, step: str, share: Callable[[], float | None]) -> Iterator[None]:
-    """While the block runs, tell `hook` a few times a second which share of the step is done.
+    """Call `hook` a few times a second with the share of the step that is done, while the block runs.
 
     Args:
-        hook: who wants to know; None = nobody, and no thread is started.
+        hook: the function to call; None = no thread is started.
         step: the step's name.
         share: the share done between 0 and 1, None when unknown; called from another thread.
     """

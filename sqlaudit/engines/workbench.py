@@ -1,8 +1,9 @@
-"""Where the search over a lattice computes: the engine itself, or a private DuckDB beside a database that only reads.
+"""The engine on which a search over a lattice runs: the engine itself, or a private DuckDB beside a database that only
+reads.
 
-What is asked of a table where it lies is counted once. Everything after runs over that histogram, and an engine that
-can keep relations is its own workbench. PostgreSQL keeps none, so that its histogram (codes and counts, never a cell)
-streams into a DuckDB in memory, and one text of SQL serves every engine.
+A table is counted once, in its database. All later statements read that histogram, and an engine that can keep
+relations is its own workbench. PostgreSQL keeps none, so its histogram (codes and counts, never a cell) streams into a
+DuckDB in memory, and one text of SQL serves all engines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ BATCH = 20_000
 
 @contextmanager
 def workbench_of(engine: Engine) -> Iterator[Engine]:
-    """The engine itself when it can keep relations, else a DuckDB in memory with what is left of its limits.
+    """Return the engine itself if it can keep relations, else a DuckDB in memory with what is left of its limits.
 
     Example:
         >>> with connect() as engine, workbench_of(engine) as workbench:
@@ -41,8 +42,8 @@ def keep(
     """Keep the result of a statement over the engine as a relation of the workbench, batch by batch.
 
     Args:
-        engine: where the statement runs.
-        workbench: where its rows stay; when it is the engine itself nothing travels.
+        engine: the engine that runs the statement.
+        workbench: the engine that keeps its rows; if it is the same engine, no row leaves it.
         name: the relation's name there.
         statement: counts and codes, never cells.
         columns: its (name, DuckDB type) in order.

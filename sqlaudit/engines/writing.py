@@ -1,4 +1,4 @@
-"""What may be written: never over something that is read, and in an audited database one view, on demand."""
+"""Limits of writing: never over a file that is read, and in an audited database one view, on demand."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines import names_spark
 from sqlaudit.engines.contract import View
 
-# The only place that writes to an audited database: it makes one view, because somebody said so.
+# The only function that writes to an audited database: it makes one view, on demand.
 #
-# A connection of its own, one transaction, and nothing is replaced unless that was asked for, and then views alone.
+# It has a connection of its own and one transaction, and replaces only views, if the user says so.
 
 LONGEST_IN_POSTGRES = 63
-"""Bytes of a name; PostgreSQL cuts longer ones, with nothing but a notice."""
+"""Largest number of bytes in a name; PostgreSQL cuts longer ones, with no more than a notice."""
 
 
 def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     """Make a view in a database, in a transaction of its own.
 
     Args:
-        db: the DuckDB file, the PostgreSQL URL or conninfo, or Spark. view: what to make.
-        replace: whether a view of this name may be replaced; a table never is.
+        db: the DuckDB file, the PostgreSQL URL or conninfo, or Spark. view: the view.
+        replace: True if a view of this name may be replaced; a table never is.
 
     Raises:
         UsageError: there is no database, or a relation of this name is there already.
@@ -47,10 +47,10 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
 
 
 def check_view(db: str, view: View) -> None:
-    """Nothing when a view may bear its name in this kind of database; asked before long work.
+    """Raise UsageError if a view cannot have its name in this kind of database, before long work begins.
 
     Raises:
-        UsageError: the text is no name, or PostgreSQL would cut it or find something of its own under it.
+        UsageError: the text is not a name, or PostgreSQL would cut it, or find a relation of its own instead.
     """
     parts = view.parts()
     if exists(db) or names_spark(db):
@@ -67,63 +67,63 @@ def check_view(db: str, view: View) -> None:
         )
 
 
-# Nothing that is written takes the place of something that is read: files are compared by what they are.
+# No written file may replace a file that is read.
 #
-# One file has many names: links, hard links, other spellings, and what an environment variable or a profile says. So
-# the question is asked when it is known which files are read, and by device and number.
+# One file has many names: links, hard links, other spellings, and paths in environment variables or profiles. So files
+# are compared when all files that are read are known, by device and inode.
 
 Identity = tuple[int, int] | Path
 
 
 def refuse_overwriting(written: Iterable[str | Path | None], read: Iterable[Path]) -> None:
-    """Nothing when no file that will be written is one that is read, or is written twice.
+    """Refuse to write a file that is read, or the same file twice.
 
     Args:
-        written: the files to be written, None for those that nobody wants. read: what is read, under any name.
+        written: the files to be written; None is ignored. read: the files that are read, under any name.
 
     Raises:
-        UsageError: one is.
+        UsageError: there is such a file.
     """
-    wanted = [Path(file) for file in written if file is not None and str(file) != "-"]
-    taken = {one for file in read for one in _identities(file)} if wanted else set()
-    before: set[Identity] = set()
-    for file in wanted:
-        own = _identities(file)
-        if before & own and (is_file(file) or not exists(file)):
+    files = [Path(file) for file in written if file is not None and str(file) != "-"]
+    identities_read = {identity for file in read for identity in _identities(file)} if files else set()
+    identities_written: set[Identity] = set()
+    for file in files:
+        identities = _identities(file)
+        if identities_written & identities and (is_file(file) or not exists(file)):
             raise UsageError(f"{str(file)!r} is named twice for writing, by this or another name. Name two files.")
-        before |= own
-        if taken & own:
+        identities_written |= identities
+        if identities_read & identities:
             raise UsageError(
                 f"{str(file)!r} is an input, by this or another name, and cannot be overwritten. Name another file."
             )
 
 
 def files_read(db: Any, targets: Iterable[Target]) -> Iterator[Path]:
-    """The files behind a database and targets: the database's own with its log, files and globs, those of queries.
+    """Yield the files behind a database and targets: the database file with its log, files, globs, those of queries.
 
     Args:
-        db: what `engines.connect` takes, or an engine that is open.
+        db: a database as `engines.connect` takes it, or an open engine.
     """
     if isinstance(db, str | Whereabouts) and db:
-        yield from _database(Path(db if isinstance(db, str) else db.text))
+        yield from _database_files(Path(db if isinstance(db, str) else db.text))
     named: Iterable[Path] = getattr(db, "files", tuple)()
     for file in named:
-        yield from _database(file)
-    for target in (table for one in targets for table in one.tables):
-        names = [target.relation] if target.relation else []
-        for name in names + _named(target.query):
+        yield from _database_files(file)
+    for table in (table for target in targets for table in target.tables):
+        names = [table.relation] if table.relation else []
+        for name in names + _tables_named(table.query):
             yield from files_named(name)
 
 
 def files_named(text: str) -> list[Path]:
-    """The files that a text names as a target does: by its name or as a glob, none for the name of a table."""
+    """Return the files that a text names as a target does: by its name or as a glob; none for the name of a table."""
     from sqlaudit.engines.duckdb.paths import matching
 
     return matching(text) if text else []
 
 
-def _named(query: str) -> list[str]:
-    """The tables that a query names, of which some are files; none where it cannot be read, which is said later."""
+def _tables_named(query: str) -> list[str]:
+    """Return the tables that a query names, some of which are files; none if the query cannot be read."""
     if not query:
         return []
     from sqlaudit.base.guard import guard_query
@@ -134,18 +134,18 @@ def _named(query: str) -> list[str]:
     return []
 
 
-def _database(path: Path) -> Iterator[Path]:
-    """A file, and the log that DuckDB writes beside it, which may come into being yet."""
+def _database_files(path: Path) -> Iterator[Path]:
+    """Yield a file, and the log that DuckDB writes beside it, which may not exist yet."""
     if exists(path):
         yield path
-        yield from (Path(f"{one}.wal") for one in (path, resolved(path)))
+        yield from (Path(f"{alias}.wal") for alias in (path, resolved(path)))
 
 
 def _identities(path: Path) -> set[Identity]:
-    """What tells a file: device and number where there is one, and the place that its name leads to."""
-    found: set[Identity] = {resolved(path)}
+    """Return the identities of a file: device and inode if it exists, and its path without links."""
+    identities: set[Identity] = {resolved(path)}
     if is_file(path):
         with suppress(OSError):
             facts = path.stat()
-            found.add((facts.st_dev, facts.st_ino))
-    return found
+            identities.add((facts.st_dev, facts.st_ino))
+    return identities

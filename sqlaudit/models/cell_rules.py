@@ -321,7 +321,7 @@ class Dominance(_Contributions):
         return Fraction(self.values["k"]) < 100
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
-        from sqlaudit.base.solver import times  # every audit loads the registry, and few judge cells
+        from sqlaudit.base.whole_arrays import times  # every audit loads the registry, and few judge cells
 
         k = Fraction(self.values["k"])
         found: Bools = times(top[-1], 100 * k.denominator) > times(value, k.numerator)
@@ -329,7 +329,7 @@ class Dominance(_Contributions):
 
     def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """100/k of the n largest together, less the cell."""
-        from sqlaudit.base.solver import minus, times
+        from sqlaudit.base.whole_arrays import minus, times
 
         k = Fraction(self.values["k"])
         if not k:
@@ -365,7 +365,7 @@ class _Estimate(_Contributions):
         return self.share > 0
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
-        from sqlaudit.base.solver import minus, times
+        from sqlaudit.base.whole_arrays import minus, times
 
         rest = times(minus(value, top[1]), self.share.denominator)
         found: Bools = rest < times(top[0], self.share.numerator)
@@ -373,7 +373,7 @@ class _Estimate(_Contributions):
 
     def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """That share of the largest contribution, less what all but the two largest have."""
-        from sqlaudit.base.solver import minus, times
+        from sqlaudit.base.whole_arrays import minus, times
 
         wanted = -(times(top[0], -self.share.numerator) // self.share.denominator)
         level: npt.NDArray[Any] = minus(wanted, minus(value, top[1]))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.solver import plus, product, times, wholes
+from sqlaudit.base.whole_arrays import plus, product, times, wholes
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.labels import Mark, plain_number
 from sqlaudit.tabular.secondary.system import FREE, Integers

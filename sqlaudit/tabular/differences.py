@@ -14,8 +14,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
-from sqlaudit.base.solver import minus
 from sqlaudit.base.spec import Target
+from sqlaudit.base.whole_arrays import minus
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.writing import files_named
 from sqlaudit.tabular.cells import Bools, Breakdown, CellMeasure, TableCells, align_decimals

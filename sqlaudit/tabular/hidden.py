@@ -12,7 +12,7 @@ import numpy as np
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.solver import times
+from sqlaudit.base.whole_arrays import times
 from sqlaudit.models.cell_rules import CellRule, Verdicts
 from sqlaudit.tabular.cells import Bools, CellMeasure, TableCells, as_integers, cache_per_table, published_measures
 from sqlaudit.tabular.result import CellInterval, RoundedMeasure

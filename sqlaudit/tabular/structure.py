@@ -13,8 +13,8 @@ import numpy as np
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.solver import minus, plus
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.whole_arrays import minus, plus
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.reports.document import plural

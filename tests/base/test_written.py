@@ -18,7 +18,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "t.csv").write_text("age\n30\n31\n")
     compiled = SimpleNamespace(parser_class=type("Parser", (), {"parse": len}))
     monkeypatch.setattr(guard, "Dialect", SimpleNamespace(get_or_raise=lambda _: compiled))
-    guard._plain.cache_clear()
+    guard._plain_dialect.cache_clear()
     monkeypatch.setattr(guard, "type", lambda one: one, raising=False)
     return str(tmp_path / "t.csv")
 

@@ -206,7 +206,7 @@ def test_what_does_not_fit_is_said_by_its_line(tmp_path: Path, content: str | by
 def test_a_value_behind_the_sample_that_does_not_fit_its_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_files, "_WHOLE", 1000)  # a file of 32 MB is looked through, and takes its time
+    monkeypatch.setattr(csv_files, "_FULL_SCAN_BYTES", 1000)  # a file of 32 MB is looked through, and takes its time
     body = "".join(f"{i},x{i}\n" for i in range(210_000))
     path = written(tmp_path / "people.csv", "id,note\n" + body + SECRET + ",y\n")
     expected = (

@@ -18,7 +18,7 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.duckdb import session
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.session import FIXED, half_of_free
 from tests.engines.duckdb_helpers import SECRET, sentence, written
 
@@ -159,7 +159,7 @@ def test_a_limit_that_nobody_gave_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     with connect(None, Limits(threads=1)) as engine, pytest.raises(Incomplete) as caught:
         engine.run(Statement("lists", "SELECT len(list(i)) FROM range(30000000) r(i)"))
     assert " Its limit is 20MB, half of the memory that was free. Raise it with " in sentence(caught.value)
-    known = translate(duckdb.OutOfMemoryException("Out of Memory Error"), ErrorPlace("lists"))
+    known = translate(duckdb.OutOfMemoryException("Out of Memory Error"), ErrorContext("lists"))
     assert " Its limit is 80% of this machine's memory. Raise it with " in sentence(known)
 
 
@@ -238,7 +238,7 @@ def test_the_deadline_ends_with_the_engine() -> None:
     ],
 )
 def test_what_can_not_be_brought_about_here(error: duckdb.Error, kind: type[EngineError], expected: str) -> None:
-    found = translate(error, ErrorPlace("classes"))
+    found = translate(error, ErrorContext("classes"))
     assert isinstance(found, kind)
     assert str(found) == expected
 

@@ -98,7 +98,7 @@ def counted_together(folder: Path, make: Maker, columns: Sequence[Sequence[str]]
         files.append(Target(relation=make(folder / str(place), texts)))
     found = counted_in(files)
     if make is csv_of:
-        with patch.object(csv_files, "_TWICE", 0):
+        with patch.object(csv_files, "_SMALL_BYTES", 0):
             assert counted_in(files) == found
     return found
 
@@ -249,8 +249,8 @@ def test_times_of_json_without_keys(tmp_path: Path) -> None:
 
 
 def test_a_number_behind_the_sample_is_not_rounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_files, "_WHOLE", 1000)  # files of 32 MB are looked through, and take their time
-    monkeypatch.setattr(json_files, "_WHOLE", 1000)
+    monkeypatch.setattr(csv_files, "_FULL_SCAN_BYTES", 1000)  # files of 32 MB are looked through, and take their time
+    monkeypatch.setattr(json_files, "_FULL_SCAN_BYTES", 1000)
     lines = "".join(f"{i % 5},x\n" for i in range(220_000))
     path = written(tmp_path / "n.csv", "n,x\n" + lines + "1.4,y\n")
     with DuckDBEngine() as engine:
@@ -343,7 +343,7 @@ def test_times_of_frames_are_as_many_as_in_the_frame(name: str) -> None:
 def test_of_large_files_what_is_named_is_exact_in_every_line_and_the_rest_in_the_first(tmp_path: Path) -> None:
     path = written(tmp_path / "n.csv", "n,m,x\n" + "0.5,0.5,a\n" * 3000 + "".join(f"{one},{one},a\n" for one in LONG))
     kinds = {}
-    with patch.object(csv_files, "_TWICE", 0), DuckDBEngine(targets=[Target(relation=path)]) as engine:
+    with patch.object(csv_files, "_SMALL_BYTES", 0), DuckDBEngine(targets=[Target(relation=path)]) as engine:
         for named in ({"n"}, {"x"}, {"n + 1"}, None):
             found = engine.open(Target(relation=path, named=None if named is None else frozenset(named)))
             kinds[str(named)] = "".join(column.kind.name[0] for column in found.columns)
@@ -359,8 +359,8 @@ def test_persons_of_joined_tables_are_told_apart_by_columns_that_nobody_named(tm
     rows = [f"{bucket},{bucket}.{end},{value}\n" for bucket in range(400) for end in fractions for value in "xyz"]
     path = written(tmp_path / "joined.csv", "bucket,person,value\n" + "".join(rows[::-1]))
     with (
-        patch.object(csv_files, "_TWICE", 0),
-        patch.object(csv_files, "_BESIDE", 0),
+        patch.object(csv_files, "_SMALL_BYTES", 0),
+        patch.object(csv_files, "_SAMPLE_LINES", 0),
         pytest.raises(UsageError, match="looks like the two tables of a bucketized release, joined"),
     ):
         sqlaudit.audit(path, qi="bucket", sensitive="value", require="k=5")

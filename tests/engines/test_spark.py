@@ -23,7 +23,7 @@ from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
-from sqlaudit.engines.spark.open import bound
+from sqlaudit.engines.spark.open import bind_parameters
 from sqlaudit.engines.spark.session import master, megabytes
 from tests.engines.test_lakes import LOGS, lake
 from tests.engines.test_lakes import sentence as lake_sentence
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_other_engines(spark: SparkEngine) -> None:
 def test_parameters_are_bound_and_never_pasted(spark: SparkEngine) -> None:
     text = "it's $1; -- `x`"
     assert run(spark, "SELECT $1, '$1', $2 + 1, $3 /* $1 */", text, 41, 10**20) == [(text, "$1", 42, 10**20)]
-    assert bound("SELECT $2, '$2', $3", 2) == "SELECT :p2, '$2', $3"
+    assert bind_parameters("SELECT $2, '$2', $3", 2) == "SELECT :p2, '$2', $3"
 
 
 def test_arrays_are_exact_and_masked(spark: SparkEngine) -> None:

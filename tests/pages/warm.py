@@ -151,8 +151,8 @@ def _in_one_thread() -> None:
     def in_one(limits: Limits, spill: Path) -> Any:
         return connected(replace(limits, threads=limits.threads or 1), spill)
 
-    connected = session._connected
-    patch.object(session, "_connected", in_one).start()
+    connected = session._connect
+    patch.object(session, "_connect", in_one).start()
 
 
 def _answer(asked: socket.socket) -> None:

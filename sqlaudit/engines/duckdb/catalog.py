@@ -12,7 +12,7 @@ Name = tuple[str, str, str]
 """Catalog, schema, table."""
 
 UNNAMED = "source"
-"""What a database file is attached as whose own name may not be used, or not be told."""
+"""The name under which a database file is attached whose own name is reserved or must not be shown."""
 _RESERVED = {"main", "memory", "system", "temp", "input", "information_schema", "pg_catalog"}
 RELATIONS = """
 SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal
@@ -35,17 +35,17 @@ SELECT count(*) FROM (
 
 
 def alias_for(path: Path) -> str:
-    """The name a database file is attached under: its own, as DuckDB would call it, unless that name is taken."""
+    """Return the name under which a database file is attached: its own, as in DuckDB, unless that is reserved."""
     return UNNAMED if path.stem.lower() in _RESERVED or not path.stem else path.stem
 
 
-def in_sql(name: Name) -> str:
-    """The quoted, fully qualified name."""
+def quote_name(name: Name) -> str:
+    """Return the quoted, fully qualified name."""
     return ".".join(quote(part, "duckdb") for part in name)
 
 
-def find_table(text: str, known: Sequence[Name], database: str, *, by_catalog: bool = True) -> Name | None:
-    """The table or view that a text names; None when there is none.
+def find_table(text: str, relations: Sequence[Name], database: str, *, by_catalog: bool = True) -> Name | None:
+    """Return the table or view that a text names; None if there is none.
 
     The whole text may be a name as it is (`my table`, `a.b`); else its parts are read (`schema."odd name"`). An exact
     match goes before one in other letters, and the schema `main` before others.
@@ -56,11 +56,11 @@ def find_table(text: str, known: Sequence[Name], database: str, *, by_catalog: b
     """
     for reading in _readings(text):
         for fold in (str, str.lower):
-            wanted = tuple(map(fold, reading))
+            folded_reading = tuple(map(fold, reading))
             fits = [
                 name
-                for name in known
-                if len(reading) <= 3 and _names(wanted, [fold(part) for part in name], by_catalog)
+                for name in relations
+                if len(reading) <= 3 and _names(folded_reading, [fold(part) for part in name], by_catalog)
             ]
             if len(fits) > 1 and len(reading) == 1:
                 fits = [name for name in fits if name[1] == "main"] or fits
@@ -72,21 +72,22 @@ def find_table(text: str, known: Sequence[Name], database: str, *, by_catalog: b
     return None
 
 
-def unknown_table(text: str, known: Sequence[Name], database: str) -> UsageError:
-    """The error for a name that is not there."""
-    names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in known]
+def unknown_table(text: str, relations: Sequence[Name], database: str) -> UsageError:
+    """Return the error for a table or view that does not exist, with the closest name."""
+    names = [table if schema == "main" else f"{schema}.{table}" for _, schema, table in relations]
     hint = closest(text, names) or closest(text.rsplit(".", 1)[-1].strip('"'), names)
     return UsageError(f"There is no table or view {text!r} in {database!r}.{hint}")
 
 
 def _readings(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to read a text as a name: as it is, then as its parts."""
     yield (text,)
     if '"' in text or "." in text:
         yield split_name(text)
 
 
 def _names(reading: tuple[str, ...], name: Sequence[str], by_catalog: bool) -> bool:
-    """Whether it is schema and table, or catalog and table (as DuckDB allows), or table alone."""
+    """Return True if a reading is schema and table, catalog and table (as DuckDB allows), or the table alone."""
     catalog, schema, table = name
     return reading in (
         tuple(name[-len(reading) :]),

@@ -1,7 +1,7 @@
 """DuckDB's driver without the layers of Python above it.
 
 The package `duckdb` imports expressions, relations and sources of frames, which takes longer than the database takes
-to start, and statements need none of it. What they need is the compiled module beneath: the same classes, functions
+to start, and statements need none of it. They need the compiled module beneath: the same classes, functions
 and errors. Frames are read by a layer, which `with_frames` loads.
 """
 
@@ -20,11 +20,11 @@ else:
 __all__ = ["DUCKDB_1", "duckdb", "with_frames"]
 
 DUCKDB_1 = duckdb.__version__.startswith("1.")
-"""Whether DuckDB is older than 2.0, which detects fewer faults of files."""
+"""True if DuckDB is older than 2.0 and so detects fewer faults of files."""
 
 
 def with_frames() -> None:
-    """Load what makes frames of pandas, polars and Arrow readable."""
-    import duckdb as whole
+    """Load the layer that makes frames of pandas, polars and Arrow readable."""
+    import duckdb as duckdb_with_frames
 
-    assert whole
+    assert duckdb_with_frames

@@ -1,7 +1,7 @@
 """DuckDB: files, frames and DuckDB databases, read in place.
 
 Everything happens in a private in-memory database. A database file is attached to it read-only; files and frames
-become views; what an audit keeps for a while lies in memory, or encrypted in the spill folder, and goes away with it.
+become views; relations that an audit keeps are in memory, or encrypted in the spill folder, and end with it.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.contract import Engine, hide_constants
-from sqlaudit.engines.duckdb.catalog import Name, find_table, in_sql, unknown_table
+from sqlaudit.engines.duckdb.catalog import Name, find_table, quote_name, unknown_table
 from sqlaudit.engines.duckdb.driver import DUCKDB_1, duckdb
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.open import DuckDBOpener, Readings, database_file
 from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
 from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones
 
 _SMALL = 64_000
-"""Bytes of files for which nothing is won by a second thread, and waking it costs a tenth of a whole audit."""
+"""Size of files, in bytes, below which a second thread gains nothing, and waking it costs a tenth of the audit."""
 
 
 _NAMES_IN_PLANS = ("Table", "Type", "Estimated Cardinality")
 """The keys of an operator in a plan that are not expressions."""
 
 
-def _plan_lines(node: Mapping[str, Any], shown: Callable[[str], str], indent: str = "") -> Iterator[str]:
+def _plan_lines(node: Mapping[str, Any], format_text: Callable[[str], str], indent: str = "") -> Iterator[str]:
     """Yield the lines of an operator and of those that it reads from, which are indented."""
     yield indent + node["name"].strip()
-    for name, said in node["extra_info"].items():
-        texts = [str(text) for text in said] if isinstance(said, list) else [str(said)]
-        yield f"{indent}  {name}: {', '.join(text if name in _NAMES_IN_PLANS else shown(text) for text in texts)}"
+    for name, details in node["extra_info"].items():
+        texts = [str(text) for text in details] if isinstance(details, list) else [str(details)]
+        yield f"{indent}  {name}: {', '.join(text if name in _NAMES_IN_PLANS else format_text(text) for text in texts)}"
     for child in node["children"]:
-        yield from _plan_lines(child, shown, indent + "  ")
+        yield from _plan_lines(child, format_text, indent + "  ")
 
 
 class DuckDBEngine(Engine):
@@ -84,15 +84,15 @@ class DuckDBEngine(Engine):
         self, db: str | Whereabouts | None = None, limits: Limits | None = None, targets: Sequence[Target] = ()
     ) -> None:
         super().__init__(limits)
-        place = whereabouts(db) if db else None
-        path = database_file(place) if place else None
-        self._session = DuckDBSession(self.limits, 1 if place is None and _are_small(targets) else None)
+        address = whereabouts(db) if db else None
+        path = database_file(address) if address else None
+        self._session = DuckDBSession(self.limits, 1 if address is None and _are_small(targets) else None)
         self._readings = Readings()
         self._opener = DuckDBOpener(self._session, self._readings, self.record)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
-            if place is not None and path is not None:
-                self._opener.attach(path, place)
+            if address is not None and path is not None:
+                self._opener.attach(path, address)
             for target in targets:
                 self._opener.announce(target)
             on_failure.pop_all()
@@ -105,26 +105,26 @@ class DuckDBEngine(Engine):
 
         Raises:
             UsageError: no such table or file, a query that is not one SELECT, a condition that is not one expression.
-            InputError: a file that can't be read as what it is.
+            InputError: a file that cannot be read in its format.
             PermissionDenied: a file that this user may not read, or one that a view reads besides the inputs.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         return self.note_remarks(self._opener.open(target))
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
-        """(schema, name) of the tables and views of the database; None without one."""
+        """Return (schema, name) of the tables and views of the database; None without a database."""
         return self._opener.tables if self._opener.catalog else None
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a statement; `parameters` stand in it as $1, $2, …"""
+        """Return all rows of a statement; `parameters` are its $1, $2, …"""
         with self._recorded(statement):
             return self._session.fetch(statement.sql, statement.name, list(parameters) or None)
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
-        """The rows of a statement in batches; other statements may run in between."""
+        """Yield the rows of a statement in batches; other statements may run in between."""
         with self._recorded(statement), self._session.cursor() as cursor:
             types = self._session.guarded(statement.name, lambda: start(cursor, statement.sql))
             while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
@@ -132,19 +132,19 @@ class DuckDBEngine(Engine):
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
-        kept = self._in_memory(name)
+        table = self._memory_name(name)
         with self._recorded(statement):
-            self._session.fetch("CREATE OR REPLACE TABLE " + kept + " AS\n" + statement.sql, statement.name)
-        described = self._session.describe("SELECT * FROM " + kept, statement.name)
-        return Relation(kept, columns_of(described), name)
+            self._session.fetch("CREATE OR REPLACE TABLE " + table + " AS\n" + statement.sql, statement.name)
+        described = self._session.describe("SELECT * FROM " + table, statement.name)
+        return Relation(table, columns_of(described), name)
 
     def extend(self, name: str, statement: Statement) -> None:
-        """Add the result of a statement to what is kept by this name."""
+        """Add the result of a statement to the table kept under this name."""
         with self._recorded(statement):
-            self._session.fetch("INSERT INTO " + self._in_memory(name) + "\n" + statement.sql, statement.name)
+            self._session.fetch("INSERT INTO " + self._memory_name(name) + "\n" + statement.sql, statement.name)
 
     def memory(self) -> int:
-        """Bytes that statements may take before they spill, as DuckDB says it."""
+        """Return the bytes that statements may take before they spill, by DuckDB's own setting."""
         return bytes_of(str(self._session.fetch("SELECT CURRENT_SETTING('memory_limit')", "memory limit")[0][0]))
 
     def keep_arrow(self, name: str, table: Any) -> Relation:
@@ -159,18 +159,18 @@ class DuckDBEngine(Engine):
     def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
         """Keep rows that come in batches in the in-memory database, replacing an older relation of this name."""
         begun = self._begin()
-        kept = self._in_memory(name)
-        fill = Statement("keep " + name, self._session.fill(kept, columns, batches, "keep " + name))
+        table = self._memory_name(name)
+        fill = Statement("keep " + name, self._session.fill(table, columns, batches, "keep " + name))
         self.record(fill, time.monotonic() - begun)
-        described = self._session.describe("SELECT * FROM " + kept, fill.name)
-        return Relation(kept, columns_of(described), name)
+        described = self._session.describe("SELECT * FROM " + table, fill.name)
+        return Relation(table, columns_of(described), name)
 
     def drop(self, name: str) -> None:
         """Drop a relation made by `materialize` or `keep_rows`."""
-        self._session.fetch("DROP TABLE IF EXISTS " + self._in_memory(name), "drop " + name)
+        self._session.fetch("DROP TABLE IF EXISTS " + self._memory_name(name), "drop " + name)
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column: integers exact at any width, decimals as Decimal objects.
+        """Return the result as one numpy array per column: integers exact at any width, decimals as Decimal objects.
 
         A column with NULLs is a masked array; integers beyond 64 bits are an array of Python integers.
         """
@@ -181,7 +181,7 @@ class DuckDBEngine(Engine):
             return as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
-        """The columns of a statement's result with their kinds; the statement is not run."""
+        """Return the columns of a statement's result with their kinds; the statement is not run."""
         self._begin()
         return columns_of(self._session.describe(statement.sql, statement.name))
 
@@ -189,31 +189,33 @@ class DuckDBEngine(Engine):
         """Return DuckDB's plan for a statement; the statement is not run."""
         self._begin()
         rows = self._session.fetch("EXPLAIN (FORMAT JSON) " + statement.sql, statement.name)
-        shown = str if show_values else hide_constants
-        return "\n".join(line for row in rows for node in json.loads(row[1]) for line in _plan_lines(node, shown))
+        format_text = str if show_values else hide_constants
+        return "\n".join(line for row in rows for node in json.loads(row[1]) for line in _plan_lines(node, format_text))
 
     def version(self) -> str:
-        """For instance `DuckDB 2.0.0`."""
+        """Return the name and version of the engine, such as `DuckDB 2.0.0`."""
         return f"DuckDB {duckdb.__version__}"
 
     def access(self) -> str:
-        """DuckDB has no roles: databases are attached read-only, and files that nobody named are closed."""
+        """Return what the engine may do. DuckDB has no roles: databases are attached read-only, and files that nobody
+        named are closed.
+        """
         return "read only; only the named files were read"
 
     def cancel(self) -> None:
-        """Stop the running statement; safe from any thread. What runs next is not affected."""
+        """Stop the running statement; safe from any thread. The next statement is not affected."""
         self._session.interrupt()
 
     def close(self) -> None:
-        """Release the connection, and remove what was kept and spilled; safe to call twice."""
+        """Release the connection, and remove kept relations and spilled files; safe to call twice."""
         self._session.close()
 
     def files(self) -> Sequence[Path]:
-        """The database's file and those that were named."""
+        """Return the file of the database and the files that were named."""
         return [Path(file) for file in self._session.files]
 
     def lasting(self, relation: Relation) -> str:
-        """A FROM item that means the relation in any session that has the database, or can read the files.
+        """Return a FROM item that means the relation in any session that has the database, or can read the files.
 
         Raises:
             UsageError: the relation is a frame, which lives in Python alone.
@@ -223,24 +225,25 @@ class DuckDBEngine(Engine):
         return lasting(relation.sql, self._opener.views, self._opener.catalog)
 
     def _begin(self) -> float:
+        """Close access to other files, pass on the progress hook, and return the time."""
         self._session.seal()
         self._session.progress = self.progress
         return time.monotonic()
 
     @contextmanager
     def _recorded(self, statement: Statement) -> Iterator[None]:
-        """While it lasts, a statement runs over files that do not change; noted with its time when it ends well."""
+        """Run the block, in which a statement reads files that must not change, and record the statement."""
         begun = self._begin()
         with self._readings.unchanged(statement.sql):
             yield
         self.record(statement, time.monotonic() - begun)
 
-    def _in_memory(self, name: str) -> str:
+    def _memory_name(self, name: str) -> str:
         return self._opener.qualified("main", name) if self._opener.catalog else quote(name, DIALECT)
 
 
 def bytes_of(size: str) -> int:
-    """A number of bytes as DuckDB says it.
+    """Return the number of bytes in a size as DuckDB writes it.
 
     Example:
         >>> bytes_of("953.6 MiB"), bytes_of("512 bytes")
@@ -251,15 +254,15 @@ def bytes_of(size: str) -> int:
 
 
 def _are_small(targets: Sequence[Target]) -> bool:
-    """Whether all that will be read lies in small files, each under its own name."""
+    """Return True if all targets are small files, each under its own name."""
     files = [expanded(target.relation) for target in targets]
     return bool(files) and all(map(is_file, files)) and sum(file.stat().st_size for file in files) <= _SMALL
 
 
 # Tables behind a connection to DuckDB that the caller has open, read through a session of our own.
 #
-# Our statements never run over theirs: its settings would change what these mean, and what an audit keeps would lie in
-# its database. What is asked of theirs is one SELECT a target, in a read-only transaction of a cursor of its own, whose
+# Our statements never run over theirs: its settings would change what they mean, and relations that an audit keeps
+# would be in its database. Theirs runs one SELECT per target, in a read-only transaction of a cursor of its own, whose
 # rows pass into ours in batches.
 
 _THEIRS = "the database of an open connection"
@@ -274,10 +277,10 @@ ORDER BY ALL
 
 
 class ConnectedDuckDB(DuckDBEngine):
-    """A DuckDB of our own beside an open connection; nothing changes behind that.
+    """A DuckDB of our own beside an open connection, whose database is not changed.
 
     Args:
-        connection: an open connection; what only it sees (temporary tables, registered frames) can be read as well.
+        connection: an open connection. Its temporary tables and registered frames can be read as well.
         limits, targets: as for `DuckDBEngine`.
 
     Raises:
@@ -292,8 +295,8 @@ class ConnectedDuckDB(DuckDBEngine):
         try:
             self._cursor = connection.cursor()
             self._session.watch(self._cursor)
-            self._keeps_nan = self._executes("SET SESSION parquet_can_have_nan = TRUE")  # since DuckDB 2.0.1
-            self._is_locked = not self._keeps_nan and not self._executes("PRAGMA enable_optimizer")
+            self._keeps_nan = self._try_setting("SET SESSION parquet_can_have_nan = TRUE")  # since DuckDB 2.0.1
+            self._is_locked = not self._keeps_nan and not self._try_setting("PRAGMA enable_optimizer")
             self._cursor.execute("BEGIN TRANSACTION READ ONLY")
             self._seen = self._tables(self._cursor)
         except duckdb.Error:
@@ -308,55 +311,56 @@ class ConnectedDuckDB(DuckDBEngine):
             EngineError: the connection is busy with a result that was not fetched to its end.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         if target.frame is not None:
             return super().open(target)
         if target.query:
             from sqlaudit.base.guard import guard_query
 
-            return self._opened(target, self._cursor, guard_query(target.query, DIALECT).sql(dialect=DIALECT))
+            return self._open_rows(target, self._cursor, guard_query(target.query, DIALECT).sql(dialect=DIALECT))
         name = find_table(target.relation, self._seen, _THEIRS)
         if name is not None:
-            return self._opened(target, self._cursor, "SELECT * FROM " + in_sql(name))
-        own = self._only_theirs()
-        name = find_table(target.relation, own, _THEIRS)
+            return self._open_rows(target, self._cursor, "SELECT * FROM " + quote_name(name))
+        unseen = self._unseen_tables()
+        name = find_table(target.relation, unseen, _THEIRS)
         if name is not None:
-            return self._opened(target, self._theirs, "SELECT * FROM " + in_sql(name))
+            return self._open_rows(target, self._theirs, "SELECT * FROM " + quote_name(name))
         if not exists(target.relation):
-            raise unknown_table(target.relation, [*self._seen, *own], _THEIRS)
+            raise unknown_table(target.relation, [*self._seen, *unseen], _THEIRS)
         return super().open(target)
 
     def access(self) -> str:
-        """What it may do, for reports."""
+        """Return what the engine may do, for reports."""
         return "read only, beside an open connection of the caller"
 
-    def _only_theirs(self) -> list[Name]:
-        """Tables that the connection sees and a cursor of it does not: temporary ones, and registered frames."""
+    def _unseen_tables(self) -> list[Name]:
+        """Return the tables that the connection sees and its cursor does not: temporary ones, and registered frames."""
         try:
             return [name for name in self._tables(self._theirs) if name not in self._seen]
         except duckdb.Error as error:
-            raise translate(error, ErrorPlace("open")) from None
+            raise translate(error, ErrorContext("open")) from None
 
-    def _opened(self, target: Target, connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
+    def _open_rows(self, target: Target, connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
+        """Return a relation over a SELECT that a connection runs, opened as a frame."""
         try:
             if connection is self._cursor and not self._keeps_nan:
                 self._stop_pushdown(sql)
-            found = connection.sql(sql)
+            their_relation = connection.sql(sql)
         except duckdb.Error as error:
-            raise translate(error, ErrorPlace("open " + target.name)) from None
-        return super().open(replace(target, relation="", query="", frame=found, label=target.name))
+            raise translate(error, ErrorContext("open " + target.name)) from None
+        return super().open(replace(target, relation="", query="", frame=their_relation, label=target.name))
 
-    def _executes(self, statement: str) -> bool:
-        """Return True if a setting of the cursor is there and not locked."""
+    def _try_setting(self, statement: str) -> bool:
+        """Return True if the cursor accepts a setting: it exists and is not locked."""
         with suppress(duckdb.Error):
             self._cursor.execute(statement)
             return True
         return False
 
     def _stop_pushdown(self, sql: str) -> None:
-        """Let no statement of the cursor be optimized if this one has a scan that leaves NaN out of filters.
+        """Turn off the optimizer of the cursor if this statement has a scan that leaves NaN out of filters.
 
         Raises:
             EngineError: the configuration is locked.

@@ -1,4 +1,4 @@
-"""DuckDB's errors, and what is wrong with an input, as sentences of ours."""
+"""DuckDB's errors, and faults of inputs, in sqlaudit's own sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlaudit.base.names import closest, quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.engines.duckdb.driver import duckdb
 
-# What is wrong with an input, as sentences of ours: lines of CSV, JSON and Parquet files, database files, the disk.
+# Faults of inputs in our own sentences: lines of CSV, JSON and Parquet files, database files, the disk.
 
 _LINE = re.compile(r"^[\w ]+Error: CSV Error on Line: (\d+)\b")
 _FIELDS = re.compile(r"^Expected Number of Columns: (\d+) Found: (\d+)", re.MULTILINE)
@@ -32,16 +32,16 @@ _JSON = re.compile(
 
 
 @dataclass(frozen=True)
-class ErrorPlace:
-    """What is known where an error happens.
+class ErrorContext:
+    """The context of an error: the step that ran, and the tables and files that are open.
 
     Args:
         step: the name of the step that ran.
-        columns: what was opened, by the user's name for it: its columns and their types.
+        columns: the columns of each open table and their types, by the user's name for the table.
         files: absolute path to the name that the user gave, for all opened files.
-        timeout: the seconds that were allowed, when that time is over; None otherwise.
+        timeout: the time limit in seconds if it has passed, else None.
         catalog: the name that the audited database has there, empty without one.
-        memory: what DuckDB may use, empty = four fifths of the machine's memory.
+        memory: the memory that DuckDB may use, empty = four fifths of the machine's.
     """
 
     step: str
@@ -52,13 +52,13 @@ class ErrorPlace:
     memory: str = ""
 
     def file(self, text: str) -> str:
-        """The user's name for the file that a message is about, empty when that is not sure."""
-        named = [label for path, label in self.files.items() if path in text]
-        known = named or sorted(set(self.files.values()))
-        return known[0] if named or len(known) == 1 else ""
+        """Return the user's name for the file that a message is about, empty if that is not certain."""
+        labels_in_text = [label for path, label in self.files.items() if path in text]
+        labels = labels_in_text or sorted(set(self.files.values()))
+        return labels[0] if labels_in_text or len(labels) == 1 else ""
 
     def called(self, text: str) -> str:
-        """The same in quotes, or words that fit instead."""
+        """Return the name of that file in quotes, or "the input"."""
         name = self.file(text)
         return repr(name) if name else "the input"
 
@@ -68,32 +68,33 @@ class ErrorPlace:
         return [name for columns in self.columns.values() for name in columns]
 
 
-Explain = Callable[[str, ErrorPlace], SqlauditError | None]
-"""From a message of DuckDB, and where it came, to the error to raise instead; None for messages of another kind."""
+Explain = Callable[[str, ErrorContext], SqlauditError | None]
+"""Takes a message of DuckDB and its context, and returns the error to raise instead; None for other messages."""
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def of_csv(text: str, place: ErrorPlace) -> SqlauditError | None:
-    """Whatever is wrong with a line of a CSV file, with the line's number and the column's."""
+def explain_csv(text: str, context: ErrorContext) -> SqlauditError | None:
+    """Return the error for a line of a CSV file, with the numbers of the line and the column; else None."""
     line = _LINE.match(text)
     if line is None:
         return None
-    start = f"Line {line[1]} of {place.called(text)} "
+    start = f"Line {line[1]} of {context.called(text)} "
     if fields := _FIELDS.search(text):
-        wanted, there = fields.groups()
-        verb, plural = "is" if wanted == "1" else "are", "" if there == "1" else "s"
-        return InputError(f"{start}has {there} field{plural}, but {wanted} {verb} expected.")
+        expected_count, field_count = fields.groups()
+        verb, plural = "is" if expected_count == "1" else "are", "" if field_count == "1" else "s"
+        return InputError(f"{start}has {field_count} field{plural}, but {expected_count} {verb} expected.")
     if converted := _CONVERTED.search(text):
-        return InputError(start + _conversion(converted[1], place.columns.get(place.file(text), {})))
+        return InputError(start + _describe_conversion(converted[1], context.columns.get(context.file(text), {})))
     encoding = spelled("encoding", "latin-1")
-    said = (sentence.format(encoding=encoding) for sign, sentence in _CSV_SIGNS.items() if sign in text)
-    return InputError(start + next(said, "cannot be read as CSV."))
+    descriptions = (sentence.format(encoding=encoding) for sign, sentence in _CSV_SIGNS.items() if sign in text)
+    return InputError(start + next(descriptions, "cannot be read as CSV."))
 
 
-def _conversion(column: str, columns: Mapping[str, str]) -> str:
+def _describe_conversion(column: str, columns: Mapping[str, str]) -> str:
+    """Return the sentence on a value that does not fit its column."""
     if column not in columns:
         return "has a value that does not fit its column. Read the file as text, or name the texts that mean NULL."
     number, kind = list(columns).index(column) + 1, columns[column]
@@ -113,18 +114,18 @@ _CSV_SIGNS = {
 }
 
 
-def of_file(text: str, place: ErrorPlace) -> SqlauditError | None:
-    """What DuckDB says about files as a whole."""
-    if not place.files:
+def explain_file(text: str, context: ErrorContext) -> SqlauditError | None:
+    """Return the error for a file as a whole; None for other messages."""
+    if not context.files:
         return None
     if json := _JSON.match(text):
         if json[1] == "Malformed JSON":  # DuckDB counts one too many here
-            return InputError(_capital(f"{place.called(text)} is not valid JSON near {json[2]} {json[3]}."))
+            return InputError(_capitalize(f"{context.called(text)} is not valid JSON near {json[2]} {json[3]}."))
         if "duplicate key" not in text:
             fits = "has a value that does not fit the earlier records. Read the file as text."
-            return InputError(f"{json[2].capitalize()} {json[3]} of {place.called(text)} {fits}")
-    said = next((sentence for sign, sentence in _FILE_SIGNS.items() if sign in text), "")
-    return InputError(_capital(f"{place.called(text)} {said}")) if said else None
+            return InputError(f"{json[2].capitalize()} {json[3]} of {context.called(text)} {fits}")
+    description = next((sentence for sign, sentence in _FILE_SIGNS.items() if sign in text), "")
+    return InputError(_capitalize(f"{context.called(text)} {description}")) if description else None
 
 
 _FILE_SIGNS = {
@@ -146,11 +147,10 @@ _FILE_SIGNS = {
 }
 
 
-# DuckDB's errors as sentences of ours.
+# DuckDB's errors in our own sentences.
 #
-# DuckDB's messages quote what they stumble over: a line of the file, a value that could not be converted. So no
-# message passes. What is taken from one is a line number, a count, a name that is known to be a column or a file, or
-# an identifier that stands in the SQL itself.
+# DuckDB's messages quote lines of the file and values that could not be converted, so no message is passed on. Only a
+# line number, a count, a name that is known to be a column or a file, or an identifier in the SQL itself is taken over.
 
 _NO_COLUMN = re.compile(r'^Binder Error: Referenced column "(.*)" not found')
 _NO_FIELD = re.compile(r'^Binder Error: .* does not have a column named "(.*)"')
@@ -162,42 +162,44 @@ _WRONG_TYPES = re.compile(
 )
 
 
-def translate(error: duckdb.Error, place: ErrorPlace) -> SqlauditError:
-    """The error to raise instead, without cause, for an error of DuckDB.
+def translate(error: duckdb.Error, context: ErrorContext) -> SqlauditError:
+    """Return the error to raise instead, without cause, for an error of DuckDB.
 
     Example:
-        >>> translate(duckdb.IOException("IO Error: No space left on device"), ErrorPlace("classes")).exit_code.name
+        >>> translate(duckdb.IOException("IO Error: No space left on device"), ErrorContext("classes")).exit_code.name
         'INCOMPLETE'
     """
-    error = _unwrapped(error)
+    error = _unwrap(error)
     text = str(error)
     if isinstance(error, duckdb.InterruptException):
-        if place.timeout is not None:
-            return Incomplete(f"The time limit of {place.timeout:g} seconds was reached in the step {place.step!r}.")
-        return Interrupted(f"Stopped in the step {place.step!r}.")
+        if context.timeout is not None:
+            return Incomplete(
+                f"The time limit of {context.timeout:g} seconds was reached in the step {context.step!r}."
+            )
+        return Interrupted(f"Stopped in the step {context.step!r}.")
     for kinds, explain in _EXPLANATIONS:
-        if isinstance(error, kinds) and (found := explain(text, place)) is not None:
-            return found
-    return EngineError(f"DuckDB could not run the step {place.step!r} ({type(error).__name__}).")
+        if isinstance(error, kinds) and (explained := explain(text, context)) is not None:
+            return explained
+    return EngineError(f"DuckDB could not run the step {context.step!r} ({type(error).__name__}).")
 
 
-def _unwrapped(error: duckdb.Error) -> duckdb.Error:
-    """The error itself, which DuckDB 1.x puts into one of another kind when it ends a statement that has begun."""
+def _unwrap(error: duckdb.Error) -> duckdb.Error:
+    """Return the inner error. DuckDB 1.x wraps it in one of another kind when it ends a statement that has begun."""
     inner = str(error).partition(_WRAPPER)[2]
     kind = inner.partition(" Error: ")[0].replace(" ", "").lower() + "exception"
-    kinds = {name.lower(): found for name, found in vars(duckdb).items() if name.endswith("Exception")}
+    kinds = {name.lower(): error_class for name, error_class in vars(duckdb).items() if name.endswith("Exception")}
     return kinds.get(kind, duckdb.Error)(inner) if inner else error
 
 
-def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
-    """A name or a type in the SQL that does not fit the relation."""
+def _explain_binder(text: str, context: ErrorContext) -> SqlauditError | None:
+    """Return the error for a name or a type in the SQL that does not fit the relation; None for other messages."""
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
-        near = closest(missing[1], place.names) or " Is it a value? Texts need single quotes."
+        near = closest(missing[1], context.names) or " Is it a value? Texts need single quotes."
         return UsageError(f"There is no column {missing[1]!r}.{near}")
     if missing := _NO_FUNCTION.match(text):
-        return UsageError(f"DuckDB has no function {missing[1]!r}{_own_function(missing[1], place)}.")
+        return UsageError(f"DuckDB has no function {missing[1]!r}{_macro_hint(missing[1], context)}.")
     if missing := _NO_TABLE.match(text):
-        return UsageError(f"There is no table or view {missing[1]!r}, which the step {place.step!r} reads.")
+        return UsageError(f"There is no table or view {missing[1]!r}, which the step {context.step!r} reads.")
     if wrong := _WRONG_TYPES.match(text):
         return UsageError(f"The function {wrong[1]!r} does not take ({wrong[2]}). Cast its arguments.")
     if "cannot contain aggregates" in text:
@@ -205,30 +207,30 @@ def _binder(text: str, place: ErrorPlace) -> SqlauditError | None:
     return None
 
 
-def _own_function(name: str, place: ErrorPlace) -> str:
-    """How a macro of the database is called, since none of them stands for a function of DuckDB's."""
-    if not place.catalog:
+def _macro_hint(name: str, context: ErrorContext) -> str:
+    """Return how to call a macro of the database, since none of them replaces a function of DuckDB."""
+    if not context.catalog:
         return ""
-    full = ".".join(quote(part, "duckdb") for part in (place.catalog, "main"))
+    full = ".".join(quote(part, "duckdb") for part in (context.catalog, "main"))
     return f"; a macro of the database is called by its full name, {full}.{name}(…)"
 
 
-def _no_catalog(text: str, place: ErrorPlace) -> SqlauditError | None:
+def _explain_catalog(text: str, context: ErrorContext) -> SqlauditError | None:
     if missing := _NO_CATALOG.match(text):
-        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {place.step!r} names.")
+        return UsageError(f"There is no database or schema {missing[1]!r}, which the step {context.step!r} names.")
     return None
 
 
-def _raises(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
-    """The error for a message that has one of the words, or for any message where there are none."""
+def _explain(kind: type[SqlauditError], sentence: str, *words: str) -> Explain:
+    """Return an explanation that gives this error for messages with one of the words, or for all messages."""
 
-    def explain(text: str, place: ErrorPlace) -> SqlauditError | None:
+    def explain(text: str, context: ErrorContext) -> SqlauditError | None:
         if words and not any(word in text for word in words):
             return None
         names = {name: spelled(name) for name in ("memory_limit", "threads", "where")}
-        names |= {"file": place.called(text), "step": place.step, "temp_directory": about("temp_directory")}
-        names["memory"] = place.memory or "80% of this machine's memory"
-        return kind(_capital(sentence.format(**names)))
+        names |= {"file": context.called(text), "step": context.step, "temp_directory": about("temp_directory")}
+        names["memory"] = context.memory or "80% of this machine's memory"
+        return kind(_capitalize(sentence.format(**names)))
 
     return explain
 
@@ -256,29 +258,29 @@ _SYNTAX = (*_NAMES, duckdb.ParserException, duckdb.SyntaxException)
 _VALUES = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 _INSIDE = (duckdb.FatalException, duckdb.InternalException)
 _EXPLANATIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Explain], ...] = (
-    (duckdb.OutOfMemoryException, _raises(Incomplete, _NO_ROOM, "temp_directory")),
-    (duckdb.OutOfMemoryException, _raises(Incomplete, _NO_MEMORY)),
-    (duckdb.PermissionException, _raises(PermissionDenied, _CLOSED)),
-    (duckdb.Error, of_csv),
-    (duckdb.Error, _raises(InputError, _WRONG_LOG, "WAL")),
-    (_FILES, _no_catalog),
-    (_FILES, _raises(Incomplete, _NO_ROOM, "No space left", "ot enough disk space")),
+    (duckdb.OutOfMemoryException, _explain(Incomplete, _NO_ROOM, "temp_directory")),
+    (duckdb.OutOfMemoryException, _explain(Incomplete, _NO_MEMORY)),
+    (duckdb.PermissionException, _explain(PermissionDenied, _CLOSED)),
+    (duckdb.Error, explain_csv),
+    (duckdb.Error, _explain(InputError, _WRONG_LOG, "WAL")),
+    (_FILES, _explain_catalog),
+    (_FILES, _explain(Incomplete, _NO_ROOM, "No space left", "ot enough disk space")),
     (
         _FILES,
-        _raises(EngineError, _ELSEWHERE, "Could not set lock", "already attached by", "Unique file handle conflict"),
+        _explain(EngineError, _ELSEWHERE, "Could not set lock", "already attached by", "Unique file handle conflict"),
     ),
-    (_FILES, _raises(InputError, "{file} is not a DuckDB database.", "not a valid DuckDB database")),
-    (_FILES, _raises(EngineError, _NEWER, "with version number", "newer version of DuckDB", "storage version")),
-    (_FILES, _raises(EngineError, "{file} is encrypted. Audit a decrypted copy.", "encrypt", "Encrypt")),
-    (_FILES, _raises(PermissionDenied, "{file} is not readable by this user.", "Permission denied")),
-    (_FILES, _raises(UsageError, "{file} is a folder, not a file.", "Is a directory")),
-    (_FILES, _raises(InputError, "{file} no longer exists.", "does not exist", "No files found", "No such file")),
-    (_FILES, _raises(InputError, "{file} is damaged or was cut off.", "Could not read", "Could not seek")),
-    (duckdb.Error, _raises(InputError, "{file} is a damaged DuckDB database.", "Corrupt database file")),
-    ((duckdb.InvalidInputException, duckdb.IOException, duckdb.SerializationException), of_file),
-    (_NAMES, _binder),
-    (_SYNTAX, _raises(UsageError, "DuckDB could not read the SQL of the step {step!r}.")),
-    (_VALUES, _raises(EngineError, _WOULD_CHANGE, "read-only mode", "configuration has been locked")),
-    (_VALUES, _raises(UsageError, _NO_VALUE)),
-    (_INSIDE, _raises(EngineError, "DuckDB failed with an internal error in the step {step!r}. Nothing was changed.")),
+    (_FILES, _explain(InputError, "{file} is not a DuckDB database.", "not a valid DuckDB database")),
+    (_FILES, _explain(EngineError, _NEWER, "with version number", "newer version of DuckDB", "storage version")),
+    (_FILES, _explain(EngineError, "{file} is encrypted. Audit a decrypted copy.", "encrypt", "Encrypt")),
+    (_FILES, _explain(PermissionDenied, "{file} is not readable by this user.", "Permission denied")),
+    (_FILES, _explain(UsageError, "{file} is a folder, not a file.", "Is a directory")),
+    (_FILES, _explain(InputError, "{file} no longer exists.", "does not exist", "No files found", "No such file")),
+    (_FILES, _explain(InputError, "{file} is damaged or was cut off.", "Could not read", "Could not seek")),
+    (duckdb.Error, _explain(InputError, "{file} is a damaged DuckDB database.", "Corrupt database file")),
+    ((duckdb.InvalidInputException, duckdb.IOException, duckdb.SerializationException), explain_file),
+    (_NAMES, _explain_binder),
+    (_SYNTAX, _explain(UsageError, "DuckDB could not read the SQL of the step {step!r}.")),
+    (_VALUES, _explain(EngineError, _WOULD_CHANGE, "read-only mode", "configuration has been locked")),
+    (_VALUES, _explain(UsageError, _NO_VALUE)),
+    (_INSIDE, _explain(EngineError, "DuckDB failed with an internal error in the step {step!r}. Nothing was changed.")),
 )

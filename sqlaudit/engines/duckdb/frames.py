@@ -18,19 +18,19 @@ from typing import Any
 from uuid import UUID
 
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
-from sqlaudit.engines import contract, is_one, is_relation
+from sqlaudit.engines import contract, is_instance_of, is_relation
 from sqlaudit.engines.contract import refuse_same
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import Files
 
 FRAME = "the frame"
-"""A frame in sentences."""
+"""How messages call a frame."""
 _ENDS = (4, 8)
 """Bytes of the mark behind the last batch of an Arrow stream, in its older form and today's."""
 _DIGITS = contract.DIGITS
 
 
-def scannable(frame: Any) -> tuple[Any, list[str]]:
+def make_scannable(frame: Any) -> tuple[Any, list[str]]:
     """Return something that DuckDB scans exactly, and the names of its columns as the frame has them.
 
     Args:
@@ -42,28 +42,28 @@ def scannable(frame: Any) -> tuple[Any, list[str]]:
         InputError: a frame without columns, two columns of one name, or a column that cannot be read exactly.
         MissingDriver: pyarrow is needed and not installed.
     """
-    if is_one(frame, "pandas", "Series") or is_one(frame, "polars", "Series"):
+    if is_instance_of(frame, "pandas", "Series") or is_instance_of(frame, "polars", "Series"):
         raise UsageError("The target is a Series, which is one column. Use its .to_frame().")
-    if is_one(frame, "pandas", "DataFrame"):
-        return _pandas(frame)
+    if is_instance_of(frame, "pandas", "DataFrame"):
+        return _readable_pandas(frame)
     if is_relation(frame):
-        return _with_columns(Rescanned(frame), list(frame.columns))
-    if is_one(frame, "polars", "DataFrame", "LazyFrame"):
+        return _check_columns(Rescanned(frame), list(frame.columns))
+    if is_instance_of(frame, "polars", "DataFrame", "LazyFrame"):
         _need_pyarrow("polars frames")
-        return _with_columns(_polars(frame), list(frame.collect_schema().names()))
-    if is_one(frame, "pyarrow", "RecordBatchReader"):
-        frame = frame.read_all()  # a reader gives its rows once, an audit asks several times
-    elif is_one(frame, "pyarrow", "RecordBatch"):
+        return _check_columns(_readable_polars(frame), list(frame.collect_schema().names()))
+    if is_instance_of(frame, "pyarrow", "RecordBatchReader"):
+        frame = frame.read_all()  # a reader gives its rows once, and an audit reads them several times
+    elif is_instance_of(frame, "pyarrow", "RecordBatch"):
         frame = sys.modules["pyarrow"].Table.from_batches([frame])
     elif hasattr(frame, "__arrow_c_stream__") and not (
-        is_one(frame, "pyarrow", "Table") or is_one(frame, "pyarrow.dataset", "Dataset")
+        is_instance_of(frame, "pyarrow", "Table") or is_instance_of(frame, "pyarrow.dataset", "Dataset")
     ):
         _need_pyarrow("frames of this kind")
         import pyarrow as pa
 
         frame = pa.RecordBatchReader.from_stream(frame).read_all()
-    if is_one(frame, "pyarrow", "Table") or is_one(frame, "pyarrow.dataset", "Dataset"):
-        return _with_columns(exact_table(frame, FRAME), list(frame.schema.names))
+    if is_instance_of(frame, "pyarrow", "Table") or is_instance_of(frame, "pyarrow.dataset", "Dataset"):
+        return _check_columns(exact_table(frame, FRAME), list(frame.schema.names))
     raise UsageError(f"A frame must be a pandas, polars or Arrow table, not a {type(frame).__name__}.")
 
 
@@ -82,7 +82,7 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         paths = [str(path) for path in files.paths]
         refuse_same(pa.ipc.open_file(pa.memory_map(paths[0])).schema.names, folders, files.label)
         dataset = ds.dataset(paths, format="ipc")
-        if any(not one.physical_schema.equals(dataset.schema) for one in dataset.get_fragments()):
+        if any(not file.physical_schema.equals(dataset.schema) for file in dataset.get_fragments()):
             raise InputError(
                 f"The files of {files.label!r} do not have the same columns in the same order. Write them with one "
                 "schema, or audit them one by one."
@@ -91,11 +91,11 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         if folders:
             texts = pa.schema([(name, pa.string()) for name in folders])
             dataset = ds.dataset(paths, format="ipc", partitioning=ds.partitioning(texts, flavor="hive"))
-        return _with_columns(exact_table(dataset, repr(files.label)), names)
+        return _check_columns(exact_table(dataset, repr(files.label)), names)
     except (pa.ArrowInvalid, OSError):
         pass
     try:
-        table = pa.concat_tables([_streamed(path, files.label) for path in files.paths])
+        table = pa.concat_tables([_read_stream(path, files.label) for path in files.paths])
     except (pa.ArrowInvalid, OSError):
         raise InputError(f"{files.label!r} is not an Arrow file, or is damaged.") from None
     if folders:
@@ -105,11 +105,13 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
         )
     names = list(table.schema.names)
     refuse_same(names, (), files.label)
-    return _with_columns(exact_table(table, repr(files.label)), names)
+    return _check_columns(exact_table(table, repr(files.label)), names)
 
 
-def _streamed(path: Path, label: str) -> Any:
-    """The rows of a file with one Arrow stream; a reader takes its end for the end of the stream, marked or not."""
+def _read_stream(path: Path, label: str) -> Any:
+    """Return the rows of a file with one Arrow stream. Its end mark is checked, since the reader accepts a file without
+    one.
+    """
     import pyarrow as pa
 
     source = pa.memory_map(str(path))
@@ -137,12 +139,14 @@ class Rescanned:
         return self._relation.__arrow_c_stream__(requested_schema)
 
 
-def _need_pyarrow(what: str) -> None:
+def _need_pyarrow(subject: str) -> None:
+    """Raise MissingDriver if pyarrow is not installed."""
     if "pyarrow" not in sys.modules and importlib.util.find_spec("pyarrow") is None:
-        raise MissingDriver(f"Reading {what} needs the package pyarrow: pip install 'sqlaudit[frames]'.")
+        raise MissingDriver(f"Reading {subject} needs the package pyarrow: pip install 'sqlaudit[frames]'.")
 
 
-def _with_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
+def _check_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
+    """Return the frame and its names; raise InputError if it has no columns, or two of one name."""
     if not names:
         raise InputError("The frame has no columns.")
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
@@ -151,7 +155,8 @@ def _with_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
     return frame, names
 
 
-def _unread(name: str, label: str, kind: object) -> InputError:
+def _unread_error(name: str, label: str, kind: object) -> InputError:
+    """Return the error for a column of a type that cannot be read without changing values."""
     return InputError(
         f"Column {name!r} of {label} has the type {kind}, which cannot be read without changing values. Make it text, "
         "or drop it."
@@ -216,7 +221,7 @@ def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], A
         return column.cast(pa.int64()).cast(pa.string())
     if pa.types.is_decimal(kind) or pa.types.is_time(kind):
         return column.cast(pa.string())
-    raise _unread(name, label, kind)
+    raise _unread_error(name, label, kind)
 
 
 def readable_type(kind: Any) -> Any:
@@ -276,7 +281,7 @@ def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
 # polars: as Arrow, which has no integers of 128 bits and no objects of Python.
 
 
-def _polars(frame: Any) -> Any:
+def _readable_polars(frame: Any) -> Any:
     """Return a frame of polars that DuckDB reads exactly: as it is, or as an Arrow table.
 
     Raises:
@@ -287,7 +292,7 @@ def _polars(frame: Any) -> Any:
     wide = [name for name, kind in schema.items() if str(kind) in ("Int128", "UInt128")]
     for name, kind in schema.items():
         if "Object" in str(kind) or ("Int128" in str(kind) and name not in wide):
-            raise _unread(name, FRAME, kind)
+            raise _unread_error(name, FRAME, kind)
     if wide:
         frame = frame.with_columns(pl.col(name).cast(pl.String) for name in wide)
     types = pl.DataFrame(schema=frame.collect_schema()).to_arrow().schema.types
@@ -310,11 +315,11 @@ _BATCH = 100_000
 """Texts that are looked at in one piece."""
 
 
-def _pandas(frame: Any) -> tuple[Any, list[str]]:
+def _readable_pandas(frame: Any) -> tuple[Any, list[str]]:
     """Return the frame, with its index if that holds values; the user's own frame stays as it is."""
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
-    _with_columns(frame, names)
+    _check_columns(frame, names)
     is_arrow, copied = False, False
     for i, name in enumerate(names):
         column = frame.iloc[:, i]
@@ -361,7 +366,7 @@ def _is_reversed(array: Any) -> bool:
 
 
 def pandas_as_arrow(frame: Any, names: Sequence[str]) -> Any:
-    """Return an Arrow table of a frame of pandas that `scannable` returned; integers beyond 64 bits are decimals.
+    """Return an Arrow table of a frame of pandas that `make_scannable` returned; integers beyond 64 bits are decimals.
 
     Raises:
         InputError: a column whose values have no common type.
@@ -376,7 +381,7 @@ def pandas_as_arrow(frame: Any, names: Sequence[str]) -> Any:
         try:
             array = pa.array(column, from_pandas=True)
         except (pa.ArrowException, OverflowError):
-            raise _unread(name, FRAME, column.dtype) from None
+            raise _unread_error(name, FRAME, column.dtype) from None
         arrays.append(exact_column(array, name, FRAME))
     return pa.Table.from_arrays(arrays, names=list(names))
 
@@ -398,10 +403,10 @@ def _exact_pandas(column: Any, name: str) -> Any:
     elif isinstance(kind, pd.SparseDtype):
         exact = _exact_pandas(column.sparse.to_dense(), name)
     elif isinstance(kind, pd.IntervalDtype | pd.PeriodDtype):
-        exact = _spelled(column.astype(object), name)
+        exact = _spell_values(column.astype(object), name)
     elif isinstance(kind, pd.DatetimeTZDtype) or is_plain:
         if str(kind).startswith(_ROUNDED) and (column.dropna().astype("int64") % 1000).any():
-            exact = _spelled(column.astype(object), name)
+            exact = _spell_values(column.astype(object), name)
         elif is_plain and not kind.isnative:
             exact = column.astype(kind.newbyteorder("="))
     elif isinstance(kind, pd.StringDtype):
@@ -410,7 +415,7 @@ def _exact_pandas(column: Any, name: str) -> Any:
     elif isinstance(kind, np.dtype) and kind.kind == "O":
         exact = _exact_objects(column, name)
     elif str(kind).lower() not in _MASKED and not hasattr(kind, "pyarrow_dtype"):
-        raise _unread(name, FRAME, kind)
+        raise _unread_error(name, FRAME, kind)
     return exact
 
 
@@ -448,28 +453,29 @@ def _exact_objects(column: Any, name: str) -> Any:
         kind in ("string", "empty", "boolean", "bytes")
         or (kind == "floating" and are_numbers)
         or (kind == "integer" and are_numbers and all(-(2**127) < value < 2**127 for value in values))
-        or (kind == "decimal" and contract.fit(values))
+        or (kind == "decimal" and contract.fits_decimal(values))
         or (kind in _CLOCKS and not _is_uneven(values))
     ):
         return column
-    if are_numbers and kind != "integer" and all(isinstance(one, float) or abs(one) <= _WHOLE for one in values):
+    if are_numbers and kind != "integer" and all(isinstance(v, float) or abs(v) <= _WHOLE for v in values):
         return column.astype("float64")
     if any(isinstance(value, list | tuple | dict | np.ndarray) for value in values):
-        return _nested(column, name)
-    return _spelled(column, name, contract.plain if kind == "decimal" else str)
+        return _nest_in_arrow(column, name)
+    return _spell_values(column, name, contract.plain_decimal if kind == "decimal" else str)
 
 
 def _is_uneven(values: Any) -> bool:
     """Return True if objects are days and moments, have zones and none, or are finer than microseconds."""
-    kinds = {(isinstance(one, datetime), getattr(one, "tzinfo", None) is None) for one in values}
-    return len(kinds) > 1 or any(getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0) for one in values)
+    kinds = {(isinstance(moment, datetime), getattr(moment, "tzinfo", None) is None) for moment in values}
+    units = ("nanosecond", "nanoseconds")
+    return len(kinds) > 1 or any(getattr(moment, unit, 0) for moment in values for unit in units)
 
 
-def _spelled(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
+def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
     """Return the values of a column as texts that are equal exactly where the values are.
 
     Raises:
-        InputError: `1` and `"1"`, `1` and `1.0`, or values that say nothing of what they are.
+        InputError: `1` and `"1"`, `1` and `1.0`, or objects whose text does not show their value.
     """
     import numpy as np
     import pandas as pd
@@ -479,8 +485,8 @@ def _spelled(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
     spellings: dict[str, Any] = {}
     for value in values:
         if not isinstance(value, (*_SCALARS, np.generic, pd.Interval, pd.Period)):
-            kinds = ", ".join(sorted({type(one).__name__ for one in values})[:3])
-            raise _unread(name, FRAME, f"object ({kinds})")
+            kinds = ", ".join(sorted({type(cell).__name__ for cell in values})[:3])
+            raise _unread_error(name, FRAME, f"object ({kinds})")
         text = spell(value)
         if texts.setdefault(value, text) != text or spellings.setdefault(text, value) != value:
             raise InputError(
@@ -497,15 +503,16 @@ def _refuse_surrogates(texts: Iterable[str], name: str) -> None:
     Raises:
         InputError: there is one.
     """
-    listed = list(texts)
+    strings = list(texts)
     try:
-        for start in range(0, len(listed), _BATCH):
-            "".join(listed[start : start + _BATCH]).encode()
+        for start in range(0, len(strings), _BATCH):
+            "".join(strings[start : start + _BATCH]).encode()
     except UnicodeEncodeError:
-        raise _surrogate(name) from None
+        raise _surrogate_error(name) from None
 
 
-def _surrogate(name: str) -> InputError:
+def _surrogate_error(name: str) -> InputError:
+    """Return the error for text with half of a surrogate pair."""
     return InputError(
         f"Column {name!r} of the frame has text that is not valid Unicode (half of a surrogate pair). Correct it, or "
         "drop the column."
@@ -515,7 +522,7 @@ def _surrogate(name: str) -> InputError:
 # Lists, arrays and dictionaries in the cells of a column of pandas: nested types of Arrow, if no two become equal.
 
 
-def _nested(column: Any, name: str) -> Any:
+def _nest_in_arrow(column: Any, name: str) -> Any:
     """Return a column of lists, arrays or dictionaries as one of Arrow.
 
     Raises:
@@ -528,18 +535,18 @@ def _nested(column: Any, name: str) -> Any:
     values = [None if missing else value for value, missing in zip(column, column.isna(), strict=True)]
     try:
         cells = pa.array(values)
-        if len(set(map(_key, cells.to_pylist()))) == len(set(map(_key, values))):
+        if len(set(map(_equality_key, cells.to_pylist()))) == len(set(map(_equality_key, values))):
             return pd.Series(cells, index=column.index, dtype=pd.ArrowDtype(cells.type))
     except UnicodeError:
-        raise _surrogate(name) from None
+        raise _surrogate_error(name) from None
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
     kinds = ", ".join(sorted({type(value).__name__ for value in values if value is not None})[:3])
-    raise _unread(name, FRAME, f"object ({kinds})")
+    raise _unread_error(name, FRAME, f"object ({kinds})")
 
 
-def _key(value: Any) -> Any:
-    """Return something hashable that is equal for equal values of one type; numbers of several types are equal.
+def _equality_key(value: Any) -> Any:
+    """Return a hashable key that is equal for equal values of one type; numbers of several types are equal.
 
     Raises:
         TypeError: there is none, or the value has nanoseconds, which Arrow drops.
@@ -550,9 +557,9 @@ def _key(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
-        return kind, tuple(sorted((name, _key(item)) for name, item in value.items()))
+        return kind, tuple(sorted((name, _equality_key(item)) for name, item in value.items()))
     if isinstance(value, list | tuple):
-        return kind, tuple(map(_key, value))
+        return kind, tuple(map(_equality_key, value))
     if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise TypeError
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""Excel sheets and the files of SPSS, Stata and SAS: copied into the private DuckDB, every row, by batches.
+"""Excel sheets and the files of SPSS, Stata and SAS, which are copied into the private DuckDB in batches.
 
-Python's readers of these files drop things without a word: a cell with an error, a formula that was never computed and
-the rest of merged cells are empty for them. These are looked for in the sheet itself, and refused.
+Python's readers of these files silently drop content: a cell with an error, a formula that was never computed and the
+rest of merged cells are empty for them. These are looked for in the XML of the sheet, and refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
-from itertools import chain, islice
+from itertools import islice
 from typing import IO, Any
 from xml.etree import ElementTree
 
@@ -34,16 +34,16 @@ OFFICE = ("excel", "spss", "stata", "sas")
 """The formats that are read here."""
 _TITLES = {"excel": "an Excel", "spss": "an SPSS", "stata": "a Stata", "sas": "a SAS"}
 _CELLS = 2_000_000
-"""Cells of a batch, which are objects of Python for a while."""
+"""Cells of a batch, all of which are objects of Python at one time."""
 _NAMED = 5
 """Largest number of columns that a remark names."""
 _WHOLE = 2**53
-"""Up to here a DOUBLE holds every whole number."""
+"""The largest number up to which a DOUBLE holds every whole number."""
 _TEMPLATE = "engines/duckdb/read_office"
 _LETTER = "a letter"
 _LETTERS = {"double": (1.7e308, 1e304), "float": (3e38, 1e35)}
-"""Letters while they pass through a column of numbers: the negative number of the first, less their code times the
-second. Stata has no numbers there."""
+"""Numbers that stand for letters in a column of numbers: minus the first, less the letter's code times the second.
+Stata has no numbers there."""
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 
 Batch = list[list[Any]]
@@ -52,11 +52,11 @@ Batch = list[list[Any]]
 
 @dataclass(frozen=True)
 class _Column:
-    """A column, and what its numbers mean.
+    """A column, and the meaning of its numbers.
 
     Args:
-        name: as in the file. kind: the name of its Arrow type. means: number, date, timestamp or time where the numbers
-            are to be typed; empty = as they are. unit: microseconds of 1. origin: the moment of 0.
+        name: the name in the file. kind: the name of its Arrow type. means: number, date, timestamp or time if the
+            numbers are to be typed; empty = as they are. unit: microseconds of 1. origin: the moment of 0.
     """
 
     name: str
@@ -68,47 +68,47 @@ class _Column:
 
 _Codes = dict[str, set[Any]]
 """The codes for missing values that the cells of each column have. All letters in a column of numbers are `_LETTER`."""
-_Opened = tuple[Sequence[_Column], Iterator[Batch], tuple[Remark, ...], _Codes]
-"""The columns of a file, its rows in batches (at least one, which may be empty), what to say of it, and its codes for
-missing values, which are complete after the last batch."""
+_Contents = tuple[Sequence[_Column], Iterator[Batch], tuple[Remark, ...], _Codes]
+"""The columns of a file, its rows in batches (at least one, which may be empty), its remarks, and its codes for missing
+values, which are complete after the last batch."""
 
 
 def office_source(
     session: DuckDBSession, files: Files, options: ReadOptions, name: str
 ) -> tuple[str, list[str], tuple[Remark, ...], tuple[MissingCodes, ...]]:
-    """A table of the session with all rows of a file, the names of its columns, what to say of it, and its codes.
+    """Return a table of the session with all rows of a file, the names of its columns, remarks, and its codes.
 
     Args:
-        session: where it goes. files: one file. options: which sheet, and how values are read. name: of the table.
+        session: the session. files: one file. options: the sheet, and how values are read. name: name of the table.
 
     Raises:
         UsageError: several files, or a sheet that is missing or not named. MissingDriver: a package is missing.
-        InputError: a file that is damaged, has no header, or would lose something.
+        InputError: the file is damaged, has no header, or cannot be read in full.
     """
     if len(files.paths) > 1:
         title = _TITLES[files.format].split()[1]
         raise UsageError(f"{files.label!r} names {len(files.paths)} {title} files; name one at a time.")
-    pa = _package(files.format, "pyarrow")
+    pa = _import_package(files.format, "pyarrow")
     step, raw, batch = "open " + files.label, name + "_raw", name + "_batch"
-    reader = _excel if files.format == "excel" else _statistics
+    reader = _read_excel if files.format == "excel" else _read_statistics
     columns, batches, remarks, codes = session.guarded(step, lambda: reader(files, options))
     names = [column.name for column in columns]
     _refuse_same_names(names, files.label)
-    made = "CREATE TABLE " + quote(raw, DIALECT) + " AS "
+    insert = "CREATE TABLE " + quote(raw, DIALECT) + " AS "
     while (values := session.guarded(step, lambda: next(batches, None))) is not None:
-        arrays = [pa.array(one, column.kind) for one, column in zip(values, columns, strict=True)]
+        arrays = [pa.array(cells, column.kind) for cells, column in zip(values, columns, strict=True)]
         session.register(batch, pa.table(arrays, names=names))
-        session.fetch(made + "SELECT * FROM " + quote(batch, DIALECT), step)
+        session.fetch(insert + "SELECT * FROM " + quote(batch, DIALECT), step)
         session.unregister(batch)
-        made = "INSERT INTO " + quote(raw, DIALECT) + " "
+        insert = "INSERT INTO " + quote(raw, DIALECT) + " "
     quoted = [quote(column, DIALECT) for column in names]
     source = Raw(quote(raw, DIALECT))
     if files.format == "excel" and all(column.kind == "string" for column in columns):
         statement = expression("engines/duckdb/read_header_values.sql", DIALECT, source=source, columns=quoted)
-        found = session.fetch(statement, step, names)[0][0]
-        if 2 * found >= len(names):
+        matches = session.fetch(statement, step, names)[0][0]
+        if 2 * matches >= len(names):
             raise InputError(
-                f"Row 1 of {files.label!r} must have the column names, but {found} of its {len(names)} cells are "
+                f"Row 1 of {files.label!r} must have the column names, but {matches} of its {len(names)} cells are "
                 "values of their columns as well, as in a row of data. Insert a row with names."
             )
     lettered = [
@@ -118,44 +118,48 @@ def office_source(
     ]
     if lettered:
         source = Raw("(" + expression(_TEMPLATE + "_letters.sql", DIALECT, source=source, columns=lettered) + ")")
-    listed = [(one, c.means, c.unit, literal(c.origin, DIALECT)) for one, c in zip(quoted, columns, strict=True)]
-    statement = expression(_TEMPLATE + "_types.sql", DIALECT, source=source, columns=listed)
+    formats = [(sql, c.means, c.unit, literal(c.origin, DIALECT)) for sql, c in zip(quoted, columns, strict=True)]
+    statement = expression(_TEMPLATE + "_types.sql", DIALECT, source=source, columns=formats)
     types = session.fetch(statement, step)[0]
     letters = {column: letter for column, *_, letter in lettered}
-    typed = [(*one, kind, letters.get(one[0], "")) for one, kind in zip(listed, types, strict=True)]
+    typed = [(*form, kind, letters.get(form[0], "")) for form, kind in zip(formats, types, strict=True)]
     select = expression(_TEMPLATE + ".sql", DIALECT, source=source, columns=typed)
     session.fetch("CREATE TABLE " + quote(name, DIALECT) + " AS " + select, step)
     session.fetch("DROP TABLE " + quote(raw, DIALECT), step)
     if not codes:
         return name, names, remarks, ()
-    called = ", ".join([column for column in names if column in codes][:_NAMED])
-    more = f" and {len(codes) - _NAMED} more" if len(codes) > _NAMED else ""
-    said = (
-        f"Columns of {files.label!r} have codes for missing values: {called}{more}. In quasi-identifiers each code is "
+    coded = ", ".join([column for column in names if column in codes][:_NAMED])
+    others = f" and {len(codes) - _NAMED} more" if len(codes) > _NAMED else ""
+    text = (
+        f"Columns of {files.label!r} have codes for missing values: {coded}{others}. In quasi-identifiers each code is "
         f"a value; elsewhere all are one missing value. {spelled('null_values')} names codes to read as missing "
         "everywhere."
     )
-    return name, names, (*remarks, Remark("missing_codes", said)), _keep_codes(session, name, columns, typed, codes)
+    return name, names, (*remarks, Remark("missing_codes", text)), _keep_codes(session, name, columns, typed, codes)
 
 
 def _keep_codes(
     session: DuckDBSession, name: str, columns: Sequence[_Column], typed: Sequence[tuple[Any, ...]], codes: _Codes
 ) -> tuple[MissingCodes, ...]:
-    """Keep a table of the codes for missing values, and return the columns without them.
+    """Keep a table of the codes for missing values, and return the columns that have some.
 
     Args:
-        typed: what `read_office.sql` takes for each column.
+        typed: the parameters of `read_office.sql` for each column.
     """
     import pyarrow as pa
 
     table, batch = quote(name + "_codes", DIALECT), name + "_batch"
-    cells = {column: sorted(found - {_LETTER}, key=str) for column, found in codes.items()}
+    cells = {column: sorted(column_codes - {_LETTER}, key=str) for column, column_codes in codes.items()}
     arrays = []
     for column in columns:
-        values = [[one if other == column.name else None for one in found] for other, found in cells.items()]
-        arrays.append(pa.array(list(chain.from_iterable(values)), column.kind))
+        values = [
+            code if coded_column == column.name else None
+            for coded_column, column_codes in cells.items()
+            for code in column_codes
+        ]
+        arrays.append(pa.array(values, column.kind))
     session.register(batch, pa.table(arrays, names=[column.name for column in columns]))
-    plain = [(*one[:-1], "") for one in typed]
+    plain = [(*form[:-1], "") for form in typed]
     select = expression(_TEMPLATE + ".sql", DIALECT, source=Raw(quote(batch, DIALECT)), columns=plain)
     session.fetch("CREATE TABLE " + table + " AS " + select, "open codes")
     session.unregister(batch)
@@ -170,7 +174,8 @@ def _keep_codes(
     return tuple(missing)
 
 
-def _package(format: str, name: str) -> Any:
+def _import_package(format: str, name: str) -> Any:
+    """Return a package that reads files of a format; raise MissingDriver if it is not installed."""
     try:
         return importlib.import_module(name.replace("-", "_"))
     except ImportError:
@@ -179,19 +184,20 @@ def _package(format: str, name: str) -> Any:
 
 
 def _refuse_same_names(names: Sequence[str], label: str) -> None:
+    """Refuse two columns of one name; DuckDB ignores upper and lower case."""
     first: dict[str, str] = {}
     for name in names:
         if twin := first.get(name.lower()):
-            how = "have the same name" if twin == name else "differ only in upper and lower case"
-            raise InputError(f"The columns {twin!r} and {name!r} of {label!r} {how}; rename one.")
+            relation = "have the same name" if twin == name else "differ only in upper and lower case"
+            raise InputError(f"The columns {twin!r} and {name!r} of {label!r} {relation}; rename one.")
         first[name.lower()] = name
 
 
 @contextmanager
-def _translated(files: Files, *of_reader: type[Exception]) -> Iterator[None]:
-    """Errors of a reader become ours; their messages may quote values, so none of them passes."""
+def _translating(files: Files, *reader_errors: type[Exception]) -> Iterator[None]:
+    """Raise errors of a reader as ours. Its messages may quote values, so none of them is passed on."""
     errors: tuple[type[Exception], ...] = (
-        *of_reader,
+        *reader_errors,
         ValueError,
         ArithmeticError,
         OSError,
@@ -224,12 +230,13 @@ _UNITS = {
 _ORIGINS = {"spss": "1582-10-14", "stata": "1960-01-01", "sas": "1960-01-01"}
 _XPORT, _STATA, _STATA_END = b"HEADER RECORD", b"<stata_dta>", b"</stata_dta>"
 _CARD = 80
-"""Bytes of a record of SAS's transport format; a file consists of whole ones."""
+"""Bytes of a record of SAS's transport format; a file is a number of complete records."""
 _LETTER_BYTES = list(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-def _statistics(files: Files, options: ReadOptions) -> _Opened:
-    pyreadstat = _package(files.format, "pyreadstat")
+def _read_statistics(files: Files, options: ReadOptions) -> _Contents:
+    """Return the contents of a file of SPSS, Stata or SAS."""
+    pyreadstat = _import_package(files.format, "pyreadstat")
     path = files.paths[0]
     with path.open("rb") as file:
         start = file.read(len(_XPORT))
@@ -241,12 +248,13 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
         raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
-    def read(**given: Any) -> tuple[dict[str, list[Any]], Any]:
-        with _translated(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
-            given |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
-            given |= {} if is_xport else {"user_missing": True}  # there the reader has no codes, only missing values
-            found: tuple[dict[str, list[Any]], Any] = reader(str(path), output_format="dict", **given)
-            return found
+    def read(**arguments: Any) -> tuple[dict[str, list[Any]], Any]:
+        with _translating(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
+            arguments |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
+            if not is_xport:  # there the reader has no codes, only missing values
+                arguments["user_missing"] = True
+            contents: tuple[dict[str, list[Any]], Any] = reader(str(path), output_format="dict", **arguments)
+            return contents
 
     about = read(metadataonly=True)[1]
     names: list[str] = about.column_names
@@ -256,37 +264,38 @@ def _statistics(files: Files, options: ReadOptions) -> _Opened:
     if is_xport:
         _refuse_letters(files, [(about.variable_storage_width[name], types[name] != "string") for name in names])
     labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
-    cells = _Cells(files, _nulls(options.null_values), labels, about.missing_ranges)
+    cells = _Cells(files, _null_cells(options.null_values), labels, about.missing_ranges)
     columns = []
     for name in names:
         if types[name] == "string" or labels.get(name):
             columns.append(_Column(name, "string"))
         else:
-            known = _DATES[files.format].fullmatch((formats[name] or "").strip())
-            means = (known and known.lastgroup) or "number"
+            date_format = _DATES[files.format].fullmatch((formats[name] or "").strip())
+            means = (date_format and date_format.lastgroup) or "number"
             unit = _UNITS[files.format].get(means, 1)
             kind = "float" if types[name] == "float" else "double"
             columns.append(_Column(name, kind, means, unit, _ORIGINS[files.format]))
 
     def batches() -> Iterator[Batch]:
-        size, at, count = max(_CELLS // len(names), 1), 0, -1
+        """Yield the rows in batches; raise InputError if there are fewer than the file states."""
+        size, position, count = max(_CELLS // len(names), 1), 0, -1
         while count in (-1, size):
-            found, meta = read(row_offset=at, row_limit=size)
-            values = list(found.values())
+            columns_of_cells, meta = read(row_offset=position, row_limit=size)
+            values = list(columns_of_cells.values())
             count = len(values[0])
-            at += count
+            position += count
             lettered = set(meta.missing_user_values or ())
             yield [
-                cells.clean(one, column, column.name in lettered) for one, column in zip(values, columns, strict=True)
+                cells.clean(raw, column, column.name in lettered) for raw, column in zip(values, columns, strict=True)
             ]
-        if at != about.number_rows and (about.number_rows or -1) >= 0:
+        if position != about.number_rows and (about.number_rows or -1) >= 0:
             raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
     return columns, batches(), (), cells.codes
 
 
 def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
-    """Refuse a SAS transport file in which a number is a letter and zeros: a code that its reader takes for `.`.
+    """Refuse a SAS transport file with a number that is a letter and zeros: a code that its reader takes for `.`.
 
     Args:
         widths: bytes of each column in a row, and True where it has numbers.
@@ -302,10 +311,10 @@ def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
         raise InputError(f"{files.label!r} is not a SAS file, or is damaged or encrypted.")
     width, at = sum(width for width, _ in widths), below.start() + _CARD
     rows = data[at : len(data) - (len(data) - at) % width].reshape(-1, width)
-    place = 0
+    offset = 0
     for length, is_number in widths:
-        cells = rows[:, place : place + length]
-        place += length
+        cells = rows[:, offset : offset + length]
+        offset += length
         letters = np.isin(cells[:, 0], _LETTER_BYTES) & ~cells[:, 1:].any(axis=1)
         if is_number and letters.any():
             raise InputError(
@@ -315,57 +324,58 @@ def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
 
 
 class _Cells:
-    """Turns the cells of a statistics file into the values of its columns, and notes their codes for missing values.
+    """Converter of cells of a statistics file to values, which notes their codes for missing values.
 
     Args:
         files: the file. nulls: texts and numbers that mean NULL. labels: value labels, by column.
-        ranges: what an SPSS file declares missing, by column.
+        ranges: the values that an SPSS file declares missing, by column.
     """
 
     def __init__(
         self, files: Files, nulls: set[Any], labels: dict[str, dict[Any, str]], ranges: dict[str, list[dict[str, Any]]]
     ) -> None:
-        self._files, self._nulls, self._labels, self._ranges = files, nulls, labels, ranges
+        self._files, self._null_cells, self._labels, self._ranges = files, nulls, labels, ranges
         self._labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
         self.codes: _Codes = {}
 
     def clean(self, values: list[Any], column: _Column, has_letters: bool) -> list[Any]:
-        """Return the values of a column, with letters among numbers as numbers."""
-        name, known = column.name, self._labels.get(column.name)
-        if not (known or has_letters or self._nulls - {""} or name in self._ranges):
-            return [None if one == "" else one for one in values]
+        """Return the values of a column; letters among numbers become the numbers that stand for them."""
+        name, labels = column.name, self._labels.get(column.name)
+        if not (labels or has_letters or self._null_cells - {""} or name in self._ranges):
+            return [None if cell == "" else cell for cell in values]
         cells: dict[Any, Any] = {}
         for value in set(values) - {None, ""}:
             is_letter = has_letters and isinstance(value, str)
             code = f".{value}" if is_letter else value
-            if code in self._nulls:
+            if code in self._null_cells:
                 continue
-            cell = (known.get(value) or _text(code)) if known else value
-            if known and self._labelled[name].setdefault(cell, value) != value:
+            cell = (labels.get(value) or _as_text(code)) if labels else value
+            if labels and self._labelled[name].setdefault(cell, value) != value:
                 raise InputError(
                     f"Two values of {name!r} in {self._files.label!r} have one label; read it without labels."
                 )
             if is_letter or any(_is_between(value, **part) for part in self._ranges.get(name, ())):
-                self.codes.setdefault(name, set()).add(_LETTER if is_letter and not known else cell)
-            if is_letter and not known:
+                self.codes.setdefault(name, set()).add(_LETTER if is_letter and not labels else cell)
+            if is_letter and not labels:
                 base, step = _LETTERS[column.kind]
                 cell = -base - step * ord(value)
             cells[value] = cell
-        return [cells.get(one) for one in values]
+        return [cells.get(value) for value in values]
 
 
 def _is_between(value: Any, lo: Any, hi: Any) -> bool:
+    """Return True if a value is in a range that a file declares missing; texts and numbers never mix."""
     return isinstance(value, str) == isinstance(lo, str) and bool(lo <= value <= hi)
 
 
-# Sheets of Excel: values from python-calamine, and from the sheet's XML what it passes over.
+# Sheets of Excel: values come from python-calamine, and what it ignores from the XML of the sheet.
 
 _OLE = bytes.fromhex("D0CF11E0A1B11AE1")
-"""How an encrypted workbook begins, and one of Excel 97."""
+"""The first bytes of an encrypted workbook, and of one of Excel 97."""
 _PIECE = 1 << 22
 _ROWS = 20_000
 _AREA, _SPARSE = 20_000_000, 100
-"""Cells of the area of a sheet, and those for each one in the file, for which the reader may take memory."""
+"""Largest area of a sheet in cells, or area per cell in the file, for which the reader may take memory."""
 _P = rb"(?:\w+:)?"
 _HIDDEN = re.compile(rb"<" + _P + rb"row\b[^>]*\shidden=[\"'](?:1|true)[\"'][^>]*(?<!/)>")
 _COLUMN = re.compile(rb"\sr=[\"']([A-Za-z]+)\d")
@@ -393,7 +403,7 @@ _KINDS = {
 
 
 class _Sheet:
-    """What the XML of a sheet has beside values.
+    """Facts from the XML of a sheet that its reader does not report.
 
     Args:
         text: the XML. missing: texts that mean NULL, and so may be errors.
@@ -403,58 +413,61 @@ class _Sheet:
         self.hidden = self.unstored = self.errors = self.cells = self.height = self.width = 0
         self.negative: set[int] = set()
         """Numbers of the columns with negative numbers."""
-        self._missing = [one.encode() for one in missing]
+        self._missing = [code.encode() for code in missing]
         rest = b""
         while piece := text.read(_PIECE):
             rest += piece
             start, end, rest = rest.rpartition(b"row>")
-            self._look(start + end)
-        self._look(rest)
+            self._count_cells(start + end)
+        self._count_cells(rest)
 
-    def _look(self, rows: bytes) -> None:
+    def _count_cells(self, rows: bytes) -> None:
+        """Count what a piece of the XML with complete rows has."""
         columns = _COLUMN.findall(rows)
         self.cells += len(columns)
-        self.width = max(self.width, *(_number(one) for one in {b"A", *columns}))
-        self.height = max(self.height, *(int(one) for one in {b"1", *_ROW.findall(rows)}))
+        self.width = max(self.width, *(_column_number(letters) for letters in {b"A", *columns}))
+        self.height = max(self.height, *(int(number) for number in {b"1", *_ROW.findall(rows)}))
         self.hidden += len(_HIDDEN.findall(rows)) if b"hidden" in rows else 0
-        self.negative |= {_number(column) for column in _NEGATIVE.findall(rows)} if b">-" in rows else set()
-        for how, formula, value in _CELL.findall(rows) if any(sign in rows for sign in _SPECIAL) else ():
-            kind = re.search(rb"\bt=[\"'](\w+)", how)
+        self.negative |= {_column_number(column) for column in _NEGATIVE.findall(rows)} if b">-" in rows else set()
+        for attributes, formula, value in _CELL.findall(rows) if any(sign in rows for sign in _SPECIAL) else ():
+            kind = re.search(rb"\bt=[\"'](\w+)", attributes)
             self.unstored += bool(formula and not value and not (kind and kind[1] == b"str"))
             self.errors += bool(kind and kind[1] == b"e" and value not in self._missing)
 
 
-def _number(letters: bytes) -> int:
-    """The number of a column of Excel: A is 1, AA is 27."""
+def _column_number(letters: bytes) -> int:
+    """Return the number of a column of Excel: A is 1, AA is 27."""
     return functools.reduce(lambda sum, letter: 26 * sum + letter - 64, letters.upper(), 0)
 
 
-def _excel(files: Files, options: ReadOptions) -> _Opened:
-    calamine = _package(files.format, "python-calamine")
+def _read_excel(files: Files, options: ReadOptions) -> _Contents:
+    """Return the contents of a sheet of Excel; raise InputError if its reader would lose cells."""
+    calamine = _import_package(files.format, "python-calamine")
     path, label = files.paths[0], files.label
     with path.open("rb") as file:
         if file.read(len(_OLE)) == _OLE:
             raise InputError(f"{label!r} has a password, or is an old Excel file; save it as .xlsx without a password.")
-    with _translated(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
+    with _translating(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
         book = calamine.CalamineWorkbook.from_path(str(path))
-        sheets = {one.name: str(one.visible).endswith("Visible") for one in book.sheets_metadata if _is_sheet(one)}
-        name = _choose(sheets, options.sheet, label)
-        with zipfile.ZipFile(path) as parts, parts.open(_part(parts, name)) as text:
-            seen = _Sheet(text, options.null_values)
-        _refuse_lost(seen, label)
+        sheets = {meta.name: str(meta.visible).endswith("Visible") for meta in book.sheets_metadata if _is_sheet(meta)}
+        name = _choose_sheet(sheets, options.sheet, label)
+        with zipfile.ZipFile(path) as parts, parts.open(_sheet_part(parts, name)) as text:
+            facts = _Sheet(text, options.null_values)
+        _refuse_lost(facts, label)
         sheet = book.get_sheet_by_name(name)
         if merged := len(sheet.merged_cell_ranges or ()):
             raise InputError(
                 f"{label!r} has merged cells ({merged:,}). Unmerge them: row 1 must have a name for each column, and "
                 "each cell below its own value."
             )
-        names = _header(sheet, label)
+        names = _read_header(sheet, label)
 
     blank: set[int] = set()
     below: dict[int, list[Any]] = {}
     """Numbers of the rows without any value, and the rows below them by their numbers."""
 
     def filled() -> Iterator[list[Any]]:
+        """Yield the rows with a value, and note the empty ones and those below them."""
         empty = [""] * len(names)
         for number, row in enumerate(islice(sheet.iter_rows(), 1, None), 2):
             if row == empty and len(names) == 1:
@@ -467,43 +480,43 @@ def _excel(files: Files, options: ReadOptions) -> _Opened:
             yield row
 
     def batches() -> Iterator[Batch]:
-        with _translated(files, calamine.CalamineError):
+        with _translating(files, calamine.CalamineError):
             rows = filled()
             while batch := list(islice(rows, _ROWS)):
                 yield [
-                    [None if one in nulls and type(one) is not bool else one for one in column]
+                    [None if cell in nulls and type(cell) is not bool else cell for cell in column]
                     for column in zip(*batch, strict=True)
                 ]
 
-    nulls = _nulls(options.null_values)
+    nulls = _null_cells(options.null_values)
     kinds: list[set[type]] = [set() for _ in names]
     for batch in batches():
         for column, types, values in zip(names, kinds, batch, strict=True):
             types.update(map(type, values))
-            if float in types and any(type(one) is float and abs(one) > _WHOLE for one in values):
+            if float in types and any(type(value) is float and abs(value) > _WHOLE for value in values):
                 raise InputError(
                     f"Column {column!r} of {label!r} has numbers beyond 2^53, which Excel rounds; write them as text."
                 )
-    for number, (name_of, types) in enumerate(zip(names, kinds, strict=True), sheet.start[1] + 1):
-        if time in types and number in seen.negative:
+    for number, (column, types) in enumerate(zip(names, kinds, strict=True), sheet.start[1] + 1):
+        if time in types and number in facts.negative:
             raise InputError(
-                f"Column {name_of!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them "
+                f"Column {column!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them "
                 "as text."
             )
     _refuse_second_table(below, batches, label)
-    columns = [_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
+    columns = [_typed_column(name, types, label, options) for name, types in zip(names, kinds, strict=True)]
 
     def typed() -> Iterator[Batch]:
         yield [[] for _ in names]
         for batch in batches():
-            yield [_as(column.kind, values) for column, values in zip(columns, batch, strict=True)]
+            yield [_as_arrow_values(column.kind, values) for column, values in zip(columns, batch, strict=True)]
 
-    remarks = _remarks(seen, sheets, name, label)
+    remarks = _sheet_remarks(facts, sheets, name, label)
     return columns, typed(), (*remarks, blank_rows(len(blank), label)) if blank else remarks, {}
 
 
 def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iterator[Batch]], label: str) -> None:
-    """Refuse a row below an empty one that looks like a header: all texts, none of which comes again in its column.
+    """Refuse a row below an empty one that looks like a header: all cells are texts, each only once in its column.
 
     Raises:
         InputError: there is such a row.
@@ -524,16 +537,16 @@ def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iter
             )
 
 
-def _is_sheet(one: Any) -> bool:
-    return str(one.typ).endswith("WorkSheet")
+def _is_sheet(metadata: Any) -> bool:
+    return str(metadata.typ).endswith("WorkSheet")
 
 
-def _choose(sheets: dict[str, bool], wanted: str, label: str) -> str:
-    """The sheet that is named, or the only one that is not hidden."""
-    if wanted:
-        if wanted not in sheets:
-            raise UsageError(f"There is no sheet {wanted!r} in {label!r}.{closest(wanted, sheets)}")
-        return wanted
+def _choose_sheet(sheets: dict[str, bool], named_sheet: str, label: str) -> str:
+    """Return the sheet that is named, or the only one that is not hidden."""
+    if named_sheet:
+        if named_sheet not in sheets:
+            raise UsageError(f"There is no sheet {named_sheet!r} in {label!r}.{closest(named_sheet, sheets)}")
+        return named_sheet
     visible = [name for name, is_visible in sheets.items() if is_visible] or list(sheets)
     if len(visible) != 1:
         names = ", ".join(map(repr, visible))
@@ -541,42 +554,49 @@ def _choose(sheets: dict[str, bool], wanted: str, label: str) -> str:
     return visible[0]
 
 
-def _part(parts: zipfile.ZipFile, name: str) -> str:
-    """The part of a workbook that has the XML of a sheet."""
+def _sheet_part(parts: zipfile.ZipFile, name: str) -> str:
+    """Return the part of a workbook that has the XML of a sheet."""
     sheets = ElementTree.fromstring(parts.read("xl/workbook.xml")).iterfind(".//{*}sheet")
-    key = next(one for sheet in sheets if sheet.get("name") == name for at, one in sheet.items() if at.endswith("}id"))
+    key = next(
+        id_
+        for sheet in sheets
+        if sheet.get("name") == name
+        for attribute, id_ in sheet.items()
+        if attribute.endswith("}id")
+    )
     links = ElementTree.fromstring(parts.read("xl/_rels/workbook.xml.rels"))
     target = next(str(link.get("Target")) for link in links if link.get("Id") == key)
     return target[1:] if target.startswith("/") else "xl/" + target
 
 
-def _refuse_lost(seen: _Sheet, label: str) -> None:
-    """Refuse a sheet of which the reader would make empty cells, or too many.
+def _refuse_lost(facts: _Sheet, label: str) -> None:
+    """Refuse a sheet with cells that the reader would leave empty, or with too large an area.
 
     Raises:
         InputError: it has errors, formulas without a value, or a cell far from the others.
     """
-    if seen.width * seen.height > max(_AREA, _SPARSE * seen.cells):
-        raise InputError(f"{label!r} has cells far from the table (row {seen.height:,}); delete them.")
-    if seen.unstored:
+    if facts.width * facts.height > max(_AREA, _SPARSE * facts.cells):
+        raise InputError(f"{label!r} has cells far from the table (row {facts.height:,}); delete them.")
+    if facts.unstored:
         raise InputError(
-            f"{label!r} has formulas without a stored result ({seen.unstored:,}). Open it in Excel or LibreOffice, and "
-            "save it there."
+            f"{label!r} has formulas without a stored result ({facts.unstored:,}). Open it in Excel or LibreOffice, "
+            "and save it there."
         )
-    if seen.errors:
+    if facts.errors:
         raise InputError(
-            f"{label!r} has cells with an error such as #N/A ({seen.errors:,}). Correct them, or name the errors that "
+            f"{label!r} has cells with an error such as #N/A ({facts.errors:,}). Correct them, or name the errors that "
             f"mean missing with {spelled('null_values')}."
         )
 
 
-def _header(sheet: Any, label: str) -> list[str]:
+def _read_header(sheet: Any, label: str) -> list[str]:
+    """Return the names in row 1; raise InputError if a column has none."""
     names: list[Any] = next(iter(sheet.iter_rows()), []) if sheet.start else []
     if not names:
         raise InputError(f"The sheet {sheet.name!r} of {label!r} is empty.")
-    for at, name in enumerate(names):
+    for position, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():
-            number, letters = at + 1 + sheet.start[1], ""
+            number, letters = position + 1 + sheet.start[1], ""
             while number:
                 number, letter = divmod(number - 1, 26)
                 letters = chr(65 + letter) + letters
@@ -587,48 +607,51 @@ def _header(sheet: Any, label: str) -> list[str]:
     return [str(name) for name in names]
 
 
-def _nulls(texts: Sequence[str]) -> set[Any]:
-    found: set[Any] = {"", *texts}
+def _null_cells(texts: Sequence[str]) -> set[Any]:
+    """Return the cells that mean NULL: empty ones, the texts, and the numbers that they spell."""
+    nulls: set[Any] = {"", *texts}
     for text in texts:
         if re.fullmatch(r"-?\d+(\.\d+)?", text, re.ASCII):
-            found.add(float(text))
-    return found
+            nulls.add(float(text))
+    return nulls
 
 
-def _column(name: str, types: set[type], label: str, options: ReadOptions) -> _Column:
-    said = {_KINDS[one][0] for one in types if one in _KINDS}
-    if options.all_text or not said:
+def _typed_column(name: str, types: set[type], label: str, options: ReadOptions) -> _Column:
+    """Return a column for values of these types; raise InputError if they have no type in common."""
+    kinds = {_KINDS[cell_type][0] for cell_type in types if cell_type in _KINDS}
+    if options.all_text or not kinds:
         return _Column(name, "string")
-    if len(said) > 1:
+    if len(kinds) > 1:
         raise InputError(
-            f"Column {name!r} of {label!r} has both {' and '.join(sorted(said))}. Make them of one kind, name texts "
+            f"Column {name!r} of {label!r} has both {' and '.join(sorted(kinds))}. Make them of one kind, name texts "
             f"that mean missing with {spelled('null_values')}, or read all as text with {spelled('all_text', True)}."
         )
-    kind = "timestamp[us]" if datetime in types else next(_KINDS[one][1] for one in types if one in _KINDS)
+    kind = "timestamp[us]" if datetime in types else next(_KINDS[t][1] for t in types if t in _KINDS)
     return _Column(name, kind, "number" if kind == "double" else "")
 
 
-def _as(kind: str, values: list[Any]) -> list[Any]:
-    """The values of a column as its Arrow type takes them."""
+def _as_arrow_values(kind: str, values: list[Any]) -> list[Any]:
+    """Return the values of a column as its Arrow type takes them."""
     if kind == "string":
-        return [one if one is None or type(one) is str else _text(one) for one in values]
+        return [value if value is None or type(value) is str else _as_text(value) for value in values]
     if kind == "timestamp[us]":
-        return [datetime(one.year, one.month, one.day) if type(one) is date else one for one in values]
+        return [datetime(value.year, value.month, value.day) if type(value) is date else value for value in values]
     return values
 
 
-def _text(value: Any) -> str:
-    """A value as text: a whole number without a point."""
+def _as_text(value: Any) -> str:
+    """Return a value as text: a whole number without a point."""
     if type(value) is bool:
         return "TRUE" if value else "FALSE"
     return str(int(value)) if type(value) is float and value.is_integer() else str(value)
 
 
-def _remarks(seen: _Sheet, sheets: dict[str, bool], name: str, label: str) -> tuple[Remark, ...]:
-    found = []
-    if seen.hidden:
-        found.append(Remark("hidden_rows", f"Rows of {label!r} hidden in Excel were read, too ({seen.hidden:,})."))
-    unread = sum(not visible for one, visible in sheets.items() if one != name)
+def _sheet_remarks(facts: _Sheet, sheets: dict[str, bool], name: str, label: str) -> tuple[Remark, ...]:
+    """Return remarks about hidden rows and sheets."""
+    remarks = []
+    if facts.hidden:
+        remarks.append(Remark("hidden_rows", f"Rows of {label!r} hidden in Excel were read, too ({facts.hidden:,})."))
+    unread = sum(not is_visible for other_name, is_visible in sheets.items() if other_name != name)
     if unread:
-        found.append(Remark("hidden_sheets", f"Hidden sheets of {label!r} were not read ({unread})."))
-    return tuple(found)
+        remarks.append(Remark("hidden_sheets", f"Hidden sheets of {label!r} were not read ({unread})."))
+    return tuple(remarks)

@@ -1,4 +1,4 @@
-"""From a path or glob to files that exist, and their format."""
+"""Files behind a path or glob, and their format."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import FILE_FORMATS
 from sqlaudit.engines.contract import refuse_lake
 
-# From a path or glob, as a user writes it, to files that exist and the format they have.
-
 _SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt", ".data", ".dat"), "csv"),
     **dict.fromkeys((".json", ".ndjson", ".jsonl"), "json"),
@@ -30,9 +28,9 @@ _SUFFIXES = {
 }
 PACKED = (".gz", ".zst")
 _FRAME, _SKIPPED, _SKIPPABLE = 0xFD2FB528, 0x184D2A50, 0xFFFFFFF0
-"""How frames of zstd begin, and those that hold no data: sixteen numbers from `_SKIPPED` on."""
+"""The first bytes of a zstd frame, and of frames without data: the sixteen numbers from `_SKIPPED` on."""
 _RUN = 1
-"""The kind of a block that is one byte, said how often."""
+"""The kind of a block that consists of one byte and its number of repetitions."""
 _FOREIGN = {
     **dict.fromkeys((".xls", ".xlsb", ".ods"), "a spreadsheet of another format: save it as .xlsx or CSV"),
     **dict.fromkeys((".por", ".rds", ".rdata"), "a statistics file of another format: export CSV or Parquet"),
@@ -58,7 +56,9 @@ class Files:
 
     @property
     def texts(self) -> list[str]:
-        """The paths as DuckDB takes them: it reads every one as a pattern, so signs of patterns are escaped."""
+        """The paths as DuckDB takes them. It reads each as a pattern, so the special characters of patterns are
+        escaped.
+        """
         return [glob.escape(str(path)) for path in self.paths]
 
     @property
@@ -68,18 +68,18 @@ class Files:
 
 
 def looks_like_path(text: str) -> bool:
-    """True for a text that can only be meant as a file: it has a known suffix, a slash, or a wildcard."""
+    """Return True if a text can only mean a file: it has a suffix of tables, a slash, or a wildcard."""
     name = Path(text).name
     return any(c in text for c in "/\\*?") or _suffix(name) in _SUFFIXES or Path(name).suffix in _FOREIGN
 
 
 def exists(text: str) -> bool:
-    """True when a text names a file, or a glob that fits one."""
+    """Return True if a text names a file, or a glob that matches one."""
     return any(is_file(path) for path in matching(text))
 
 
 def find_files(text: str, format: str = "") -> Files:
-    """The files that a path or glob names.
+    """Return the files that a path or glob names.
 
     Args:
         text: a path or glob as the user wrote it.
@@ -107,13 +107,15 @@ def find_files(text: str, format: str = "") -> Files:
         raise InputError(f"{text!r} is empty (0 bytes).")
     kinds = {_format(path, starts[path], format): path.name for path in reversed(filled)}
     if len(kinds) > 1:
-        said = ", ".join(f"{name!r} is {kind}" for kind, name in sorted(kinds.items()))
-        raise UsageError(f"{text!r} names files of several formats: {said}. Name one format, for example with *.csv.")
+        listing = ", ".join(f"{name!r} is {kind}" for kind, name in sorted(kinds.items()))
+        raise UsageError(
+            f"{text!r} names files of several formats: {listing}. Name one format, for example with *.csv."
+        )
     return Files(filled, next(iter(kinds)), text)
 
 
 def matching(text: str) -> list[Path]:
-    """The absolute paths that a text names, those in a folder; a file of just this name goes before a pattern."""
+    """Return the absolute paths of a file of exactly this name, of the files in a folder, or of those of a pattern."""
     plain = expanded(text)
     if is_folder(plain):
         return in_folder(plain.absolute())
@@ -121,17 +123,18 @@ def matching(text: str) -> list[Path]:
         return [plain.absolute()]
     if not glob.has_magic(text):
         return []
-    found = sorted(glob.glob(str(plain), recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    return [path.absolute() for path in map(Path, found) if is_file(path)]
+    matches = sorted(glob.glob(str(plain), recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return [path.absolute() for path in map(Path, matches) if is_file(path)]
 
 
 def in_folder(folder: Path) -> list[Path]:
-    """The files of a folder and those below it whose names say that they are tables, hidden ones left out."""
-    found = (path for path in sorted(folder.rglob("*")) if _suffix(path.name) in _SUFFIXES and is_file(path))
-    return [path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
+    """Return the files in a folder and below it whose suffixes are those of tables, without hidden ones."""
+    tables = (path for path in sorted(folder.rglob("*")) if _suffix(path.name) in _SUFFIXES and is_file(path))
+    return [path for path in tables if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
 
 
 def missing(text: str) -> UsageError:
+    """Return the error for a text that names no file."""
     if is_folder(expanded(text)):
         endings = ", ".join(dict.fromkeys(_SUFFIXES))
         return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
@@ -144,7 +147,7 @@ def missing(text: str) -> UsageError:
 
 
 def _read_start(path: Path, text: str) -> bytes:
-    """The first bytes of a file that is no database and can be read."""
+    """Return the first bytes of a file that is not a database and can be read."""
     name = text if expanded(text).absolute() == path else path.name
     if not is_file(path):
         raise UsageError(
@@ -168,9 +171,9 @@ def _read_start(path: Path, text: str) -> bytes:
 
 
 def _is_cut(path: Path) -> bool:
-    """Whether a zstd file is none, or ends before its last block: DuckDB takes the rows up to there for all of them.
+    """Return True if a file is not zstd, or ends before its last block: DuckDB would read the rows up to there.
 
-    Blocks say how long they are, so nothing is decompressed (RFC 8878, section 3.1).
+    Blocks have their length in their header, so nothing is decompressed (RFC 8878, section 3.1).
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -185,9 +188,9 @@ def _is_cut(path: Path) -> bool:
                 continue
             if start != _FRAME:
                 return True
-            told = number(1)
-            one_segment = told >> 5 & 1
-            file.seek((1 - one_segment) + (0, 1, 2, 4)[told & 3] + (one_segment, 2, 4, 8)[told >> 6], 1)
+            descriptor = number(1)
+            one_segment = descriptor >> 5 & 1
+            file.seek((1 - one_segment) + (0, 1, 2, 4)[descriptor & 3] + (one_segment, 2, 4, 8)[descriptor >> 6], 1)
             last = 0
             while not last:
                 if file.tell() + 3 > size:
@@ -195,11 +198,12 @@ def _is_cut(path: Path) -> bool:
                 block = number(3)
                 last, kind, length = block & 1, block >> 1 & 3, block >> 3
                 file.seek(1 if kind == _RUN else length, 1)
-            file.seek(4 * (told >> 2 & 1), 1)
+            file.seek(4 * (descriptor >> 2 & 1), 1)
         return file.tell() > size
 
 
 def _format(path: Path, start: bytes, format: str) -> str:
+    """Return the format of a file: the named one, or that of its first bytes or suffix."""
     if format:
         if format not in FILE_FORMATS:
             raise UsageError(f"There is no format {format!r}. Use one of {', '.join(FILE_FORMATS)}.")
@@ -211,6 +215,6 @@ def _format(path: Path, start: bytes, format: str) -> str:
 
 
 def _suffix(name: str) -> str:
-    """The suffix that tells the format: the last one, or the one before .gz and .zst."""
+    """Return the suffix that shows the format: the last one, or the one before .gz and .zst."""
     path = Path(name.lower())
     return Path(path.stem).suffix if path.suffix in PACKED else path.suffix

@@ -1,7 +1,7 @@
-"""One private, in-memory DuckDB: its settings, its walls, and the way every statement goes through it.
+"""One private, in-memory DuckDB: its settings, its sandbox, and the one method that every statement runs through.
 
-The walls are DuckDB's own. Before the first SQL of a user runs, access is closed to every file but the inputs and
-the spill folder, and the configuration is locked. Nothing is ever downloaded, and Python's variables can't be read.
+The sandbox is DuckDB's own. Before the first SQL of a user runs, access is closed to every file but the inputs and
+the spill folder, and the configuration is locked. Nothing is downloaded, and Python's variables cannot be read.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from sqlaudit.base.relation import Row
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.contract import ProgressHook
 from sqlaudit.engines.duckdb.driver import DUCKDB_1, duckdb, with_frames
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.types import has_zoned, with_zones, without_zones
 from sqlaudit.engines.watch import Deadline, Worker, reporting
 
 DIALECT = "duckdb"
 MEMORY = "memory"
-"""What DuckDB calls its in-memory catalog."""
+"""DuckDB's name of its in-memory catalog."""
 INPUTS = "input"
 """The schema of the views over files, frames and queries."""
 LEAST_MEMORY = 500
-"""Megabytes that DuckDB may use however little is free: a small audit takes less."""
+"""Megabytes that DuckDB may always use, however little memory is free: a small audit takes less."""
 
 T = TypeVar("T")
 
@@ -64,8 +64,8 @@ class DuckDBSession:
     """A connection with its settings, its spill folder and its deadline.
 
     Args:
-        limits: time, memory, threads and the place to spill.
-        threads: how many threads it uses where the limits say nothing; None = all.
+        limits: time, memory, threads and the folder for spilling.
+        threads: number of threads if the limits name none; None = all.
 
     Raises:
         UsageError: a limit that DuckDB does not understand, or a temporary directory that can't be used.
@@ -78,15 +78,15 @@ class DuckDBSession:
         self._sealed = self._closed = False
         self._catalog = ""
         self._frames: dict[str, Any] = {}
-        _check(limits)
+        _check_limits(limits)
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
-        with ExitStack() as on_failure:  # also when the time is over, or Ctrl-C comes, before all of it stands
+        with ExitStack() as on_failure:  # also if the time limit or Ctrl-C comes before the session is complete
             self._spill = on_failure.enter_context(PrivateFolder("spill", limits.temp_directory))
             memory = limits.memory or half_of_free()
             self._memory = limits.memory or (memory and memory + ", half of the memory that was free")
             used = replace(limits, memory=memory, threads=limits.threads or threads)
-            self._connection = _connected(used, self._spill.path)
+            self._connection = _connect(used, self._spill.path)
             on_failure.callback(self._connection.close)
             self._worker = Worker(self.interrupt)
             on_failure.callback(self._worker.stop)
@@ -98,10 +98,10 @@ class DuckDBSession:
             on_failure.pop_all()
 
     def fetch(self, sql: str, step: str, parameters: Sequence[object] | None = None) -> list[Row]:
-        """All rows of a statement.
+        """Return all rows of a statement.
 
         Raises:
-            SqlauditError: whatever DuckDB says, in our words.
+            SqlauditError: DuckDB failed; the message is ours.
         """
 
         def rows() -> list[Row]:
@@ -111,22 +111,22 @@ class DuckDBSession:
         return self.guarded(step, rows)
 
     def fetch_arrays(self, sql: str, step: str) -> list[Any]:
-        """The columns of a statement's result as numpy arrays (masked where a value is NULL)."""
+        """Return the columns of a statement's result as numpy arrays, masked where a value is NULL."""
         return self.guarded(step, lambda: list(self._connection.execute(sql).fetchnumpy().values()))
 
     def describe(self, sql: str, step: str) -> list[Row]:
-        """The names and types of the columns of a SELECT or FROM clause, without running it."""
+        """Return the names and types of the columns of a SELECT or FROM clause, without running it."""
         return self.fetch("DESCRIBE " + sql, step)
 
     def fill(self, table: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]], step: str) -> str:
-        """Make a table, replacing an older one, of rows that come in batches; returns the statement that fills it.
+        """Create a table, or replace it, from rows that come in batches. Return the statement that inserts them.
 
         Args:
             table: its quoted name. columns: their names and types.
         """
-        listed = ", ".join(quote(column, DIALECT) + " " + kind for column, kind in columns)
-        self.fetch("CREATE OR REPLACE TABLE " + table + " (" + listed + ")", step)
-        lists = [f"CAST(UNNEST(${place}) AS {kind})" for place, (_, kind) in enumerate(columns, 1)]
+        definitions = ", ".join(quote(column, DIALECT) + " " + kind for column, kind in columns)
+        self.fetch("CREATE OR REPLACE TABLE " + table + " (" + definitions + ")", step)
+        lists = [f"CAST(UNNEST(${position}) AS {kind})" for position, (_, kind) in enumerate(columns, 1)]
         insert = "INSERT INTO " + table + " SELECT " + ", ".join(lists)
         for batch in batches:
             if batch:
@@ -135,7 +135,7 @@ class DuckDBSession:
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A second connection that sees the same relations, for a `with` block."""
+        """Open a second connection that sees the same relations, for a `with` block."""
         cursor = self._connection.cursor()
         self._cursors.add(cursor)
         try:
@@ -146,16 +146,16 @@ class DuckDBSession:
             self._release(cursor)
 
     def watch(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Stop and close this cursor of another DuckDB, too, when this session is."""
+        """Stop and close this cursor of another DuckDB together with this session."""
         self._cursors.add(cursor)
 
     def also_stops(self, stop: Callable[[], None], close: Callable[[], None]) -> None:
-        """Stop and close what another library reads for this session, too, when this session is."""
+        """Call these functions when this session is stopped or closed, for what another library reads for it."""
         self._others.append((stop, close))
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit was reached."""
+        """True if the time limit was reached."""
         return self._deadline.over
 
     def _release(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -163,7 +163,7 @@ class DuckDBSession:
         cursor.close()
 
     def guarded(self, step: str, work: Callable[[], T]) -> T:
-        """Do a piece of work on the connection; its errors become ours, the deadline and progress go along."""
+        """Return the result of work on the connection, under the deadline; raise DuckDB's errors as ours."""
         if self._closed:
             raise EngineError(f"The connection was closed before the step {step!r}.")
         if self._deadline.over:
@@ -173,13 +173,13 @@ class DuckDBSession:
             with reporting(self.progress, step, self._share):
                 return self._worker.do(work)
         except duckdb.Error as error:
-            raise translate(error, self._place(step)) from None
+            raise translate(error, self._context(step)) from None
 
     def attach(self, path: Path, alias: str, label: str) -> None:
         """Attach a database file read-only.
 
-        It is never made the place where names are looked up (`USE`): a macro of it that is called `abs`, `min` or `+`
-        would then stand for the built-in function in every statement of ours.
+        Names are never looked up in it (`USE`): a macro of it that is called `abs`, `min` or `+` would then replace the
+        built-in function in all statements of ours.
         """
         self.files[str(path)] = label
         self._catalog = alias
@@ -197,12 +197,12 @@ class DuckDBSession:
         self._frames[name] = frame
 
     def unregister(self, name: str) -> None:
-        """Forget a frame; the name can be used again."""
+        """Remove a frame, whose name can be used again."""
         self._frames.pop(name, None)
         self.guarded("open frame", lambda: self._connection.unregister(name))
 
     def allow(self, files: Iterable[tuple[Path, str]]) -> None:
-        """Say that files (path, the user's name for it) are inputs; to be called before `seal`."""
+        """Add files (path, the user's name for it) to the inputs, before `seal` is called."""
         for path, label in files:
             if self._sealed and str(path) not in self.files:
                 raise UsageError(f"{label!r} must be opened before the first statement runs.")
@@ -210,11 +210,11 @@ class DuckDBSession:
             self.files[glob.escape(str(path))] = label
 
     def stop_pushdown(self) -> None:
-        """Let no filter be decided by a scan or by statistics: some know nothing of NaN. Safe to call again."""
+        """Keep scans and statistics from deciding filters, since some ignore NaN; safe to call twice."""
         self.fetch("SET disabled_optimizers = " + literal(_WITHOUT_PUSHDOWN, DIALECT), "settings")
 
     def seal(self) -> None:
-        """Close access to all files but the inputs, and lock the configuration; safe to call again."""
+        """Close access to all files but the inputs, and lock the configuration; safe to call twice."""
         if self._sealed or self._closed:
             return
         self._sealed = True
@@ -224,7 +224,7 @@ class DuckDBSession:
         self.fetch("SET lock_configuration = TRUE", "settings")
 
     def interrupt(self) -> None:
-        """Stop what runs on any connection; safe from any thread."""
+        """Stop the running statements of all connections; safe from any thread."""
         for stop, _ in self._others:
             stop()
         for connection in (self._connection, *tuple(self._cursors)):
@@ -234,43 +234,45 @@ class DuckDBSession:
     def close(self) -> None:
         """Release the connections and remove the spill folder; safe to call twice."""
         self._closed = True
-        with ExitStack() as each:  # from the last to the first, each also when Ctrl-C ends the one before it
-            each.callback(self._spill.close)
-            each.callback(self._frames.clear)
-            each.callback(self._connection.close)
+        with ExitStack() as callbacks:  # from the last to the first, each also if Ctrl-C ends the one before it
+            callbacks.callback(self._spill.close)
+            callbacks.callback(self._frames.clear)
+            callbacks.callback(self._connection.close)
             for _, close in self._others:
-                each.callback(close)
+                callbacks.callback(close)
             for cursor in tuple(self._cursors):
-                each.callback(self._release, cursor)
-            each.callback(self._worker.stop)
-            each.callback(self._deadline.stop)
+                callbacks.callback(self._release, cursor)
+            callbacks.callback(self._worker.stop)
+            callbacks.callback(self._deadline.stop)
 
     def _note_progress(self) -> None:
-        """Let DuckDB say how far a statement is; in a notebook without ipywidgets it refuses to, and nobody is told."""
+        """Turn on progress reports. In a notebook without ipywidgets DuckDB refuses, and no progress is shown."""
         with suppress(duckdb.InvalidInputException):
             for name, value in _PROGRESS.items():
                 self._connection.execute("SET " + name + " = " + literal(value, DIALECT))
 
     def _share(self) -> float | None:
+        """Return the share of the running statement that is done; None if DuckDB does not know."""
         done = -1.0
         with suppress(duckdb.Error):
             done = self._connection.query_progress()
         return done / 100 if 0 <= done <= 100 else None
 
-    def _place(self, step: str) -> ErrorPlace:
+    def _context(self, step: str) -> ErrorContext:
         timeout = self._deadline.seconds if self._deadline.over else None
-        return ErrorPlace(step, self.columns, self.files, timeout, self._catalog, self._memory)
+        return ErrorContext(step, self.columns, self.files, timeout, self._catalog, self._memory)
 
 
 def start(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> list[str]:
-    """Start a statement; returns the types of its columns as DESCRIBE spells them, which `with_zones` takes."""
+    """Start a statement, and return the types of its columns as DESCRIBE spells them, for `with_zones`."""
     types = [str(column[1]) for column in connection.execute(sql, parameters).description or ()]
     if has_zoned(types):
         connection.execute(without_zones(sql, types), parameters)
     return types
 
 
-def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
+def _connect(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a new in-memory DuckDB with these limits."""
     settings: dict[str, str | bool | int | float | list[str]] = {**FIXED, "temp_directory": str(spill)}
     if limits.threads is not None:
         settings["threads"] = limits.threads
@@ -283,11 +285,12 @@ def _connected(limits: Limits, spill: Path) -> duckdb.DuckDBPyConnection:
 
 
 def half_of_free(root: Path = Path("/")) -> str:
-    """Half of the memory that is free, within the limits of the process's control groups, as DuckDB reads it: at least
-    `LEAST_MEMORY`; empty where the system does not say.
+    """Return half of the free memory as DuckDB reads it, at least `LEAST_MEMORY`; empty if it is unknown.
+
+    Limits of the process's control groups count.
 
     Args:
-        root: where the files of Linux that say it begin.
+        root: the folder that has `proc` and `sys` of Linux.
     """
     try:
         available = re.findall(r"^MemAvailable: *(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
@@ -295,18 +298,18 @@ def half_of_free(root: Path = Path("/")) -> str:
         groups = re.findall("^0::/(.*)", (root / "proc/self/cgroup").read_text(), re.MULTILINE)
         for group in (root / "sys/fs/cgroup" / name for name in groups):
             for folder in (group, *group.parents):
-                most = folder / "memory.max"
-                if most.is_file() and (limit := most.read_text().strip()) != "max":
+                limit_file = folder / "memory.max"
+                if limit_file.is_file() and (limit := limit_file.read_text().strip()) != "max":
                     files = re.findall(r"^(?:in)?active_file (\d+)", (folder / "memory.stat").read_text(), re.MULTILINE)
-                    taken = int((folder / "memory.current").read_text()) - sum(map(int, files))
-                    free.append(int(limit) - taken)
+                    used = int((folder / "memory.current").read_text()) - sum(map(int, files))
+                    free.append(int(limit) - used)
     except OSError:
         return ""
     return f"{max(LEAST_MEMORY, min(free) // 2_000_000)}MB" if free else ""
 
 
-def _check(limits: Limits) -> None:
-    """Refuse limits that DuckDB would not understand, or would take for no limit at all."""
+def _check_limits(limits: Limits) -> None:
+    """Refuse limits that DuckDB would not understand, or would read as no limit."""
     if limits.threads is not None and limits.threads < 1:
         raise UsageError(f"{spelled('threads')} takes a number of at least 1, not {limits.threads}.")
     if limits.memory and not (
@@ -315,45 +318,44 @@ def _check(limits: Limits) -> None:
         raise UsageError(f"{spelled('memory_limit')} takes a size such as 4GB, not {limits.memory!r}.")
 
 
-# The write-ahead log beside a DuckDB file: whether what DuckDB replays from it is all that it holds.
+# The write-ahead log beside a DuckDB file, all of which DuckDB must replay.
 #
-# DuckDB refuses a log with a wrong checksum or of another database. Other faults it passes over without a word: it
-# stops at an entry that was cut off, leaves out what was not committed, and looks for the log under one name only. A
-# table without its last rows must not be audited as if it were whole, so the log is walked through here, from entry to
-# entry.
+# DuckDB refuses a log with a wrong checksum or of another database. It ignores other faults silently: it stops at an
+# entry that was cut off, leaves out what was not committed, and looks for the log under one name only. A table without
+# its last rows must not be audited as if it were complete, so the log is read here, entry by entry.
 
 _LOG = ".wal"
 _LEFT_OVER = (".wal.checkpoint", ".wal.recovery")
-"""What stays when DuckDB is killed while it moves a log into its database."""
+"""Suffixes of files that remain if DuckDB is killed while it moves a log into its database."""
 _HEAD_BYTES = 256
 _FRAME = 16
-"""Before each entry stand its length and its checksum."""
+"""Bytes before each entry: its length and its checksum."""
 _VERSION, _CHECKPOINT, _FLUSH = 98, 99, 100
 _KIND, _IDENTIFIER = 100, 102
-"""Fields of an entry: its kind; and, of the first one, the database that the log belongs to."""
+"""Numbers of the fields of an entry: its kind, and in the first entry the database that the log belongs to."""
 _END = 0xFFFF
 
 
 def refuse_unread_log(path: Path, label: str) -> None:
-    """Refuse a database whose log holds more than DuckDB replays when it attaches the file read-only.
+    """Refuse a database with a log that DuckDB does not replay in full when it attaches the file read-only.
 
     Args:
-        path: the database file. label: how the user calls it.
+        path: the database file. label: the user's name for it.
 
     Raises:
-        InputError: a log that is cut off, ends within a transaction, does not say whose it is, or is not looked for.
-        PermissionDenied: a log that this user may not read.
+        InputError: the log is cut off, ends within a transaction, does not name its database, or is not looked for.
+        PermissionDenied: this user may not read the log.
 
     Example:
         >>> refuse_unread_log(Path("no such file.duckdb"), "clinic")
     """
     for suffix in (_LOG, *_LEFT_OVER):
-        for log in {_beside(path, suffix), Path(str(path) + suffix)}:
+        for log in {_log_path(path, suffix), Path(str(path) + suffix)}:
             try:
                 if not lies_there(log) or not log.stat().st_size:
                     continue
-                is_read = suffix == _LOG and log == _beside(path, suffix)
-                reason = _fault(log) if is_read else f"is not read ({log.name!r})"
+                is_read = suffix == _LOG and log == _log_path(path, suffix)
+                reason = _find_fault(log) if is_read else f"is not read ({log.name!r})"
             except OSError:
                 raise PermissionDenied(f"The write-ahead log beside {label!r} is not readable by this user.") from None
             if reason:
@@ -363,34 +365,34 @@ def refuse_unread_log(path: Path, label: str) -> None:
                 )
 
 
-def _beside(path: Path, suffix: str) -> Path:
-    """Where DuckDB looks: it puts the suffix before the first question mark."""
+def _log_path(path: Path, suffix: str) -> Path:
+    """Return the path under which DuckDB looks for a log: it inserts the suffix before the first question mark."""
     text = str(path)
     at = text.find("?")
     return Path(text + suffix) if at < 0 else Path(text[:at] + suffix + text[at:])
 
 
-def _fault(log: Path) -> str:
-    """What is wrong with a log, empty when all of it is replayed."""
+def _find_fault(log: Path) -> str:
+    """Return the fault of a log as the end of a sentence, empty if all of it is replayed."""
     size = log.stat().st_size
     with log.open("rb") as file:
-        kind, identifies, at = _entry(file.read(_HEAD_BYTES))
+        kind, identifies, position = _parse_entry(file.read(_HEAD_BYTES))
         if kind != _VERSION or not identifies:
             return "does not say which database it belongs to"
         kind = _FLUSH
-        while at < size:
-            file.seek(at)
+        while position < size:
+            file.seek(position)
             start = file.read(_FRAME + _HEAD_BYTES)
             length = int.from_bytes(start[:8], "little")
-            if len(start) < _FRAME or length < 1 or at + _FRAME + length > size:
+            if len(start) < _FRAME or length < 1 or position + _FRAME + length > size:
                 return "was cut off or is damaged"
-            kind, *_ = _entry(start[_FRAME : _FRAME + length])
-            at += _FRAME + length
+            kind, *_ = _parse_entry(start[_FRAME : _FRAME + length])
+            position += _FRAME + length
     return "" if kind in (_FLUSH, _CHECKPOINT) else "ends within a transaction"
 
 
-def _entry(data: bytes) -> tuple[int, bool, int]:
-    """The kind of an entry (-1 = none); and of the first one, whether it names its database, and its length.
+def _parse_entry(data: bytes) -> tuple[int, bool, int]:
+    """Return the kind of an entry (-1 = none); and for the first entry, whether it names its database, and its length.
 
     An entry is fields with their numbers (two bytes each), and numbers of seven bits a byte.
     """

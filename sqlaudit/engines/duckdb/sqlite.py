@@ -17,19 +17,19 @@ from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupte
 from sqlaudit.base.files import is_file, stamp
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Row
-from sqlaudit.engines.duckdb.catalog import Name, in_sql
+from sqlaudit.engines.duckdb.catalog import Name, quote_name
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 
 SCHEMA = "main"
 PATIENCE = 5.0
-"""Seconds to wait for someone who writes."""
+"""Seconds to wait for a program that writes."""
 _WAL = 2
-"""What a file in the mode of write-ahead logging says in its header."""
+"""The number in the header of a file in the mode of write-ahead logging."""
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
 _COLLATIONS = "SELECT COUNT(*) FROM sqlite_schema WHERE sql LIKE '%collate%'"
 _BATCH = 20_000
 _WIDEST = 150
-"""Columns whose kinds are counted in one statement."""
+"""Largest number of columns whose kinds are counted in one statement."""
 _EXACT = 2**53
 _COUNTED = (
     "SUM(typeof(?) = 'integer')",
@@ -44,7 +44,7 @@ _LOCKED = "is being written by another program. Try again, or audit a copy."
 _CLOSED = "is readable only with write permission for its folder. Audit a copy."
 _DAMAGED = "is damaged, or encrypted."
 _ELSE = "could not be read by SQLite. A view may need a function of the program that made it."
-_SAID: dict[int | None, tuple[type[SqlauditError], str]] = {
+_PREDICATES: dict[int | None, tuple[type[SqlauditError], str]] = {
     sqlite3.SQLITE_CORRUPT: (InputError, _DAMAGED),
     sqlite3.SQLITE_NOTADB: (InputError, _DAMAGED),
     sqlite3.SQLITE_BUSY: (EngineError, _LOCKED),
@@ -53,17 +53,17 @@ _SAID: dict[int | None, tuple[type[SqlauditError], str]] = {
     sqlite3.SQLITE_READONLY: (EngineError, _CLOSED),
 }
 _PLAIN = 0xFF
-"""The part of an error's number that says what it is; the rest says where it came from."""
+"""The part of an error's number that is its kind; the rest is its origin."""
 _STEPS = 100_000
 """Steps of SQLite between two looks at the clock."""
 
 
 class SqliteFile:
-    """The tables of an SQLite file, of which those that are asked for pass into a DuckDB session.
+    """The tables of an SQLite file, which are copied into a DuckDB session when they are needed.
 
     Args:
-        path: the file. label: what the user calls it. alias: the catalog of the session that takes the tables.
-        session: where they go.
+        path: the file. label: the user's name for it. alias: the catalog of the session that gets the tables.
+        session: the session.
 
     Raises:
         InputError: the file is damaged. EngineError: it may not be read now.
@@ -71,11 +71,11 @@ class SqliteFile:
 
     def __init__(self, path: Path, label: str, alias: str, session: DuckDBSession) -> None:
         self._path, self._label, self._session = path, label, session
-        # Whether a file in the mode of write-ahead logging has no log: SQLite would make one beside it to read it
+        # A file in the mode of write-ahead logging without a log: SQLite would make a log beside it to read it
         self._before = stamp(path) if (is_in_wal_mode(path) and not has_log(path)) else None
         if self._before and _is_filled(Path(f"{path}-journal")):
-            raise _half_written(label)
-        # Whether there is a log that no program has in use: SQLite would make the index of it anew, beside the file
+            raise _half_written_error(label)
+        # A log that no program has in use: SQLite would rebuild the index of it, beside the file
         if not self._before and (has_log(path) and not is_file(Path(f"{path}-shm"))):
             raise InputError(
                 f"{label!r} was not closed by who wrote it last: {label + '-wal'!r} has changes that SQLite can only "
@@ -84,12 +84,12 @@ class SqliteFile:
             )
         self._copied: set[Name] = set()
         address = f"file:{in_url(str(path))}?mode=ro&" + ("immutable=1" if self._before else "readonly_shm=1")
-        with self._translated():
+        with self._translating():
             self._connection = sqlite3.connect(
                 address, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
             )
         session.also_stops(self._connection.interrupt, self._connection.close)
-        with self._translated():
+        with self._translating():
             self._connection.set_progress_handler(lambda: int(session.out_of_time), _STEPS)
             self._connection.execute("BEGIN")
             self.tables: list[Name] = [(alias, SCHEMA, row[0]) for row in self._connection.execute(_TABLES)]
@@ -97,51 +97,52 @@ class SqliteFile:
         session.fetch("ATTACH ':memory:' AS " + quote(alias, DIALECT), "open " + label)
 
     def copy(self, name: Name) -> None:
-        """Make a table or view readable in the session, with the rows it has now; done once.
+        """Copy a table or view into the session, with the rows that it has now; later calls do nothing.
 
         Raises:
-            UsageError: a column with texts and numbers. InputError: a text that is none, or a damaged file.
-            EngineError: somebody writes to the file.
+            UsageError: a column has texts and numbers. InputError: a text is not UTF-8, or the file is damaged.
+            EngineError: another program writes to the file.
         """
         if name in self._copied:
             return
-        columns = self._columns(name[2])
-        rows = self._rows("SELECT * FROM " + quote(name[2], DIALECT))
-        self._session.fill(in_sql(name), columns, rows, "open " + self._label)
+        columns = self._find_types(name[2])
+        rows = self._fetch_batches("SELECT * FROM " + quote(name[2], DIALECT))
+        self._session.fill(quote_name(name), columns, rows, "open " + self._label)
         if self._before and stamp(self._path) != self._before:
             raise InputError(f"{self._label!r} was changed while it was read. Try again, or audit a copy.")
         self._copied.add(name)
 
-    def _rows(self, sql: str) -> Iterator[Sequence[Row]]:
-        with self._translated():
+    def _fetch_batches(self, sql: str) -> Iterator[Sequence[Row]]:
+        """Yield the rows of a statement in batches."""
+        with self._translating():
             cursor = self._connection.execute(sql)
             while batch := cursor.fetchmany(_BATCH):
                 yield batch
 
-    def _columns(self, table: str) -> list[tuple[str, str]]:
-        """The columns with the types that hold each cell of them."""
-        with self._translated():
+    def _find_types(self, table: str) -> list[tuple[str, str]]:
+        """Return the columns with types that hold all their cells exactly."""
+        with self._translating():
             described = self._connection.execute("SELECT * FROM " + quote(table, DIALECT) + " LIMIT 0").description
             names = [str(column[0]) for column in described]
-            told = self._connection.execute("PRAGMA table_xinfo(" + quote(table, DIALECT) + ")")
-            declared = {str(row[1]): str(row[2]) for row in told}
+            table_info = self._connection.execute("PRAGMA table_xinfo(" + quote(table, DIALECT) + ")")
+            declared = {str(row[1]): str(row[2]) for row in table_info}
             parts = [names[start : start + _WIDEST] for start in range(0, len(names), _WIDEST)]
-            counted = [cells for part in parts for cells in self._counted(table, part)]
-            self._refuse_equal_texts(table, [name for name, cells in zip(names, counted, strict=True) if cells[2]])
+            cell_counts = [cells for part in parts for cells in self._count_cells(table, part)]
+            self._refuse_equal_texts(table, [name for name, cells in zip(names, cell_counts, strict=True) if cells[2]])
         return [
-            (name, self._type(table, name, cells, declared.get(name, "")))
-            for name, cells in zip(names, counted, strict=True)
+            (name, self._exact_type(table, name, cells, declared.get(name, "")))
+            for name, cells in zip(names, cell_counts, strict=True)
         ]
 
-    def _counted(self, table: str, names: Sequence[str]) -> list[Row]:
-        """Of each column how many cells are whole, floating, texts and bytes, and the range of the whole ones."""
+    def _count_cells(self, table: str, names: Sequence[str]) -> list[Row]:
+        """Return per column how many cells are whole, floating, texts and bytes, and the range of the whole ones."""
         parts = [part.replace("?", quote(name, DIALECT)) for name in names for part in _COUNTED]
         row = self._connection.execute("SELECT " + ", ".join(parts) + " FROM " + quote(table, DIALECT)).fetchone()
-        each = len(_COUNTED)
-        return [row[start : start + each] for start in range(0, len(row), each)]
+        width = len(_COUNTED)
+        return [row[start : start + width] for start in range(0, len(row), width)]
 
     def _refuse_equal_texts(self, table: str, names: Sequence[str]) -> None:
-        """Raise UsageError where a collation takes texts for equal that are written in different ways."""
+        """Raise UsageError if a collation treats texts as equal that are written differently."""
         if not self._connection.execute(_COLLATIONS).fetchone()[0]:
             return
         for name in names:
@@ -155,32 +156,34 @@ class SqliteFile:
                     "for example with LOWER(…), and name that."
                 )
 
-    def _type(self, table: str, name: str, cells: Row, declared: str) -> str:
-        whole, floating, texts, blobs = (int(count or 0) for count in cells[:4])
-        if sum(count > 0 for count in (whole + floating, texts, blobs)) > 1:
+    def _exact_type(self, table: str, name: str, cells: Row, declared: str) -> str:
+        """Return the type that holds all cells of a column exactly; raise UsageError if there is none."""
+        integers, floating, texts, blobs = (int(count or 0) for count in cells[:4])
+        if sum(count > 0 for count in (integers + floating, texts, blobs)) > 1:
             raise UsageError(
                 f"Column {name!r} of {table!r} has values of several types (numbers, texts or bytes), which are never "
                 f"equal in SQLite. Make a view in {self._label!r} with one type, for example with CAST(… AS TEXT), and "
                 "name that."
             )
-        if whole and floating and not -_EXACT <= cells[4] <= cells[5] <= _EXACT:
+        if integers and floating and not -_EXACT <= cells[4] <= cells[5] <= _EXACT:
             raise UsageError(
                 f"Column {name!r} of {table!r} has floating-point numbers and whole numbers beyond 2^53, which no type "
                 "stores exactly. Name a view without it."
             )
-        if not whole + floating + texts + blobs:
+        if not integers + floating + texts + blobs:
             return next((ours for part, ours in _DECLARED if part in declared.upper()), "VARCHAR")
-        return "DOUBLE" if floating else "BIGINT" if whole else "VARCHAR" if texts else "BLOB"
+        return "DOUBLE" if floating else "BIGINT" if integers else "VARCHAR" if texts else "BLOB"
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """SQLite's errors become ours; its messages may quote a value, so none of them passes."""
+    def _translating(self) -> Iterator[None]:
+        """Raise SQLite's errors as ours. Its messages may quote a value, so none of them is passed on."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._sentence(error) from None
+            raise self._translate(error) from None
 
-    def _sentence(self, error: sqlite3.Error) -> SqlauditError:
+    def _translate(self, error: sqlite3.Error) -> SqlauditError:
+        """Return our error for an error of SQLite."""
         code, name = getattr(error, "sqlite_errorcode", None), repr(self._label)
         if self._session.out_of_time:
             return Incomplete(f"The time limit was reached while {name} was read.")
@@ -189,20 +192,20 @@ class SqliteFile:
         if "UTF-8" in str(error):
             return InputError(f"{name} has a text that is not UTF-8.")
         if code == sqlite3.SQLITE_READONLY_ROLLBACK:
-            return _half_written(self._label)
-        kind, said = _SAID.get(code and code & _PLAIN, (EngineError, _ELSE))
-        return kind(f"{name} {said}")
+            return _half_written_error(self._label)
+        kind, predicate = _PREDICATES.get(code and code & _PLAIN, (EngineError, _ELSE))
+        return kind(f"{name} {predicate}")
 
 
 def is_in_wal_mode(path: Path) -> bool:
-    """Whether an SQLite file keeps a log beside it, of which SQLite makes an index to read it."""
+    """Return True if an SQLite file is in the mode of write-ahead logging, so that SQLite makes an index to read it."""
     with path.open("rb") as file:
         header = file.read(20)
     return header[18:20] == bytes((_WAL, _WAL))
 
 
 def has_log(path: Path) -> bool:
-    """Whether there is a log beside an SQLite file; SQLite reads it whatever the file itself says."""
+    """Return True if there is a log beside an SQLite file; SQLite reads it whatever the file itself says."""
     return _is_filled(Path(f"{path}-wal"))
 
 
@@ -210,8 +213,8 @@ def _is_filled(path: Path) -> bool:
     return is_file(path) and path.stat().st_size > 0
 
 
-def _half_written(label: str) -> InputError:
-    """For a file whose last writer was killed: what it holds is no state that ever was."""
+def _half_written_error(label: str) -> InputError:
+    """Return the error for a file whose last writer was killed, so that its content is an unfinished state."""
     return InputError(
         f"{label!r} is half written: {label + '-journal'!r} has what it was before, and SQLite can only undo that by "
         "writing. Open the file once with the program that made it, or audit a copy that was opened so."

@@ -1,4 +1,4 @@
-"""DuckDB files that are written: our own, and a view that somebody asked for."""
+"""DuckDB files that are written: our own, and a view on demand."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from sqlaudit.base.sql import environment
 from sqlaudit.engines.contract import View, refuse_taken
 from sqlaudit.engines.duckdb.catalog import alias_for
 from sqlaudit.engines.duckdb.driver import duckdb
-from sqlaudit.engines.duckdb.errors import ErrorPlace, translate
+from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
-# DuckDB files of our own: baselines, and the failing classes. Opened behind the walls of an audited file.
+# DuckDB files of our own, with baselines and failing classes, opened in the same sandbox as an audited file.
 #
-# Somebody else may have written such a file: a view in it could read other files, a macro could stand for a function
-# of ours, and a table could bear the name of ours by chance. So it is attached to an instance in memory, access to all
-# other files is closed, its names are always written in full, and what is ours is recognized before it is used.
+# Somebody else may have written such a file: a view in it could read other files, a macro could replace a function of
+# ours, and a table could have the name of ours by chance. So it is attached to an instance in memory, access to all
+# other files is closed, its names are always written in full, and our relations are recognized before they are used.
 
 PATIENCE = 10.0
-"""Seconds that a file is waited for which another program has open."""
+"""Seconds to wait for a file that another program has open."""
 _IN_USE = re.compile(r"Could not set lock(?:.*held in (.+?) \(PID (\d+))?|already attached by|file handle conflict")
 CATALOG = "store"
-"""What the file is attached as; the templates of `gates/` name relations as `store.main.…`."""
+"""The name under which the file is attached; the templates of `gates/` name relations as `store.main.…`."""
 
 
 class Store:
-    """An open file, in one transaction: what is done in it is kept whole or not at all."""
+    """An open file, in one transaction: all changes are kept, or none."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
     def run(self, template: str, parameters: Sequence[object] = (), **words: str) -> list[Row]:
-        """The rows of a template of `gates/`; `words` are put into it as literals."""
+        """Return the rows of a template of `gates/`; `words` are put into it as literals."""
         spelled = {name: literal(word, DIALECT) for name, word in words.items()}
         text = environment().get_template("gates/" + template).render(**spelled)
         return self._connection.execute(text, list(parameters)).fetchall()
 
     def relations(self) -> Mapping[str, tuple[str, str, tuple[str, ...]]]:
-        """(`table` or `view`, comment, columns as `name TYPE`) of each relation in the schema `main`, by name."""
-        found: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+        """Return (`table` or `view`, comment, columns as `name TYPE`) of each relation in `main`, by name."""
+        relations: dict[str, tuple[str, str, tuple[str, ...]]] = {}
         for name, kind, comment, columns in self.run("store_relations.sql"):
-            found[str(name)] = (str(kind), str(comment), tuple(columns or ()))
-        return found
+            relations[str(name)] = (str(kind), str(comment), tuple(columns or ()))
+        return relations
 
 
 @contextmanager
 def open_store(path: Path, *, read_only: bool = False, also: Sequence[Path] = ()) -> Iterator[Store]:
-    """The file, behind the walls of an audited one; made when there is none and it may be written.
+    """Open the file in the sandbox of an audited one; create it if it does not exist and may be written.
 
     Args:
         path: the file. also: further files that may be read.
@@ -65,7 +65,7 @@ def open_store(path: Path, *, read_only: bool = False, also: Sequence[Path] = ()
     """
     with duckdb.connect(":memory:", config=dict(FIXED)) as connection:
         _attach(connection, path, " (READ_ONLY)" if read_only else "")
-        connection.execute("SET allowed_paths = " + literal([str(one.absolute()) for one in also], DIALECT))
+        connection.execute("SET allowed_paths = " + literal([str(file.absolute()) for file in also], DIALECT))
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         connection.begin()
@@ -73,20 +73,20 @@ def open_store(path: Path, *, read_only: bool = False, also: Sequence[Path] = ()
         connection.commit()
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, how: str) -> None:
-    """Attach the file; while another run writes it, wait for that."""
-    attach = "ATTACH " + literal(str(path.absolute()), DIALECT) + " AS " + CATALOG + how
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
+    """Attach the file, after waiting for another run that writes it."""
+    attach = "ATTACH " + literal(str(path.absolute()), DIALECT) + " AS " + CATALOG + options
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             connection.execute(attach)
             return
         except duckdb.Error as error:
-            found = _IN_USE.search(str(error))
-            if found is None:
+            lock = _IN_USE.search(str(error))
+            if lock is None:
                 raise
             if time.monotonic() > deadline:
-                who = f"process {found[2]} ({Path(found[1]).name})" if found[2] else "another run in this process"
+                who = f"process {lock[2]} ({Path(lock[1]).name})" if lock[2] else "another run in this process"
                 raise UsageError(
                     f"{str(path)!r} is in use by {who}, also after {PATIENCE:g} s. Try again when that has ended."
                 ) from None
@@ -113,7 +113,7 @@ LIMIT 4
 
 
 def make_view(db: str, view: View, replace: bool) -> None:
-    """Make the view; see `create_view`."""
+    """Make the view, as `create_view` describes."""
     path = Path(db).absolute()
     alias = alias_for(path)
     during = "making the view"
@@ -128,10 +128,11 @@ def make_view(db: str, view: View, replace: bool) -> None:
             f"{whereabouts(db).subject} cannot be written: it is open elsewhere, or this user may not write it."
         ) from None
     except duckdb.Error as error:
-        raise translate(error, ErrorPlace(during, files={str(path): whereabouts(db).label})) from None
+        raise translate(error, ErrorContext(during, files={str(path): whereabouts(db).label})) from None
 
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:
+    """Make the view in one transaction; a view of this name is dropped first."""
     *schema, name = view.parts()
     row = connection.execute(_KIND, [alias, schema[0] if schema else "main", name]).fetchone()
     kind = str(row[0]) if row else ""
@@ -147,11 +148,11 @@ def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace
 
 
 def _refuse_shadows(connection: duckdb.DuckDBPyConnection, alias: str, db: str) -> None:
-    """A view is bound in its database again whenever it is read, so such macros would change what it shows."""
+    """Refuse a database with macros named like built-in functions, which a view would call each time it is read."""
     names = [str(name) for (name,) in connection.execute(_SHADOWS, [alias]).fetchall()]
     if names:
-        listed = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+        listing = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
         raise UsageError(
-            f"{db!r} has macros with the names of built-in functions ({listed}), which a view in it would call: drop "
+            f"{db!r} has macros with the names of built-in functions ({listing}), which a view in it would call: drop "
             "or rename them, or write the release to a file."
         )

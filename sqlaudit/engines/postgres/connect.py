@@ -1,6 +1,6 @@
-"""Reaching a PostgreSQL server: what libpq is told, and the settings of the audit's one transaction.
+"""Connections to PostgreSQL servers: parameters for libpq, and the settings of the audit's one transaction.
 
-Everything is set for the transaction and nothing for the session, so a pooler that lends its connections for one
+Settings are made for the transaction and none for the session, so a pooler that lends its connections for one
 transaction at a time gets this one back as it was.
 """
 
@@ -29,34 +29,35 @@ from sqlaudit.engines.watch import in_time
 
 CONNECT_SECONDS = 15
 LEAST_SECONDS = 2
-"""libpq waits no shorter for a connection."""
+"""The shortest time that libpq waits for a connection."""
 GRACE_SECONDS = 1.0
-"""Beyond the time limit, for a server that says itself that it was reached."""
+"""Seconds beyond the time limit, in which a server may report itself that it was reached."""
 LOCK_SECONDS = 10
 OLDEST = 130000
-"""The oldest version that is known to work, as PostgreSQL counts: 13."""
+"""The oldest version that works, as PostgreSQL numbers versions: 13."""
 
 _DEFAULTS = {
     "fallback_application_name": "sqlaudit",
-    # a server that vanishes without a word is noticed after a minute, not after two hours
+    # a server that vanishes is noticed after a minute, not after two hours
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
 }
 VARIABLES = {"host": "PGHOST", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER", "service": "PGSERVICE"}
-"""The parts of a connection that sentences name, and the variable that libpq takes each from."""
+"""The parts of a connection that messages name, and the variable from which libpq takes each."""
 _UNITS = {"": 1, "B": 1}
 _UNITS |= {sign + "B": 1000**power for power, sign in enumerate("KMGT", 1)}
 _UNITS |= {sign + "IB": 1024**power for power, sign in enumerate("KMGT", 1)}
 WORK_MEMORY_SHARE = 8
-"""A statement holds a few hash tables and sorts at once, hash tables may take twice work_mem, and workers double it."""
+"""The divisor of the memory limit: a statement holds a few hash tables and sorts at once, hash tables may take twice
+work_mem, and workers double it."""
 
 
 class OneStatementCursor(psycopg.Cursor[tuple[Any, ...]]):
-    """A cursor that the server refuses a second statement (`SELECT 1; COMMIT; DROP ...`).
+    """A cursor for which the server refuses a second statement (`SELECT 1; COMMIT; DROP ...`).
 
     psycopg sends a text without parameters by the simple protocol, which takes several statements; the extended one,
-    which it has too, takes one. A test says so, since psycopg has no public switch for it.
+    which it has too, takes one. psycopg has no public switch for it (tried with 3.2 and 3.3), so a test checks this.
     """
 
     def _execute_send(self, query: Any, **options: Any) -> None:
@@ -65,7 +66,7 @@ class OneStatementCursor(psycopg.Cursor[tuple[Any, ...]]):
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What the server says about itself; its own time limit for this role is in milliseconds, 0 = none."""
+    """Facts that the server reports; its own time limit for this role is in milliseconds, 0 = none."""
 
     version: str
     statement_timeout: int
@@ -74,17 +75,17 @@ class ServerFacts:
 
 
 class QuietConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose `repr` does not tell host, user and database, as psycopg's does."""
+    """A connection whose `repr` does not show host, user and database, as psycopg's does."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at 0x{id(self):x}>"
 
 
-def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
-    """A connection whose transactions are REPEATABLE READ and READ ONLY; nothing has been sent on it yet.
+def connect(address: Whereabouts, timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+    """Return a connection whose transactions are REPEATABLE READ and READ ONLY; nothing has been sent on it yet.
 
     Args:
-        place: a URL or conninfo string; what it leaves out comes from a service, PG* variables and ~/.pgpass.
+        address: a URL or conninfo string; missing parts come from a service, PG* variables and ~/.pgpass.
         timeout: seconds that are left for the whole command, None = no limit.
 
     Raises:
@@ -93,9 +94,9 @@ def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tup
         Incomplete: the time limit was reached.
         EngineError: the server is too old.
     """
-    if re.match(r"postgres(ql)?://[^/?]*@[^/?]*@", place.text):
-        raise UsageError(f"{place.source} has an @ in its user name or password. Write it as %40.")
-    connection, failure = _attempt(place, timeout)
+    if re.match(r"postgres(ql)?://[^/?]*@[^/?]*@", address.text):
+        raise UsageError(f"{address.source} has an @ in its user name or password. Write it as %40.")
+    connection, failure = _try_to_connect(address, timeout)
     if failure is not None:  # raised here, since the error of psycopg would come along as its context
         raise failure
     assert connection is not None
@@ -108,31 +109,33 @@ def connect(place: Whereabouts, timeout: float | None) -> psycopg.Connection[tup
     return connection
 
 
-def _attempt(
-    place: Whereabouts, timeout: float | None
+def _try_to_connect(
+    address: Whereabouts, timeout: float | None
 ) -> tuple[psycopg.Connection[tuple[Any, ...]] | None, SqlauditError | None]:
-    """The connection, or why there is none; psycopg's own words quote pieces of the text, even of a password."""
+    """Return the connection, or the error. It is not raised here, because psycopg's own error would become its context,
+    and that quotes pieces of the text, even of a password.
+    """
     try:
-        given = conninfo_to_dict(place.text)
-        seconds = _connect_seconds(given, timeout)
+        conninfo = conninfo_to_dict(address.text)
+        seconds = _connect_seconds(conninfo, timeout)
     except (psycopg.Error, ValueError):
-        return None, UsageError(f"{place.source} could not be read as a PostgreSQL URL or conninfo string.")
-    parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "UTF8", "connect_timeout": seconds}
+        return None, UsageError(f"{address.source} could not be read as a PostgreSQL URL or conninfo string.")
+    parameters: dict[str, Any] = {**_DEFAULTS, **conninfo, "client_encoding": "UTF8", "connect_timeout": seconds}
     begun = time.monotonic()
     try:
-        return _connected(parameters, timeout), None
+        return _connect_in_time(parameters, timeout), None
     except TimeoutError:
         return None, _too_late(timeout)
     except psycopg.Error as error:
         if timeout is not None and time.monotonic() - begun > timeout - 1:  # libpq waits for whole seconds
             return None, _too_late(timeout)
-        return None, connection_failed(error, named_parts(place, given), seconds)
+        return None, connection_failed(error, named_parts(address, conninfo), seconds)
     except (UnicodeError, ValueError):  # the resolver's, for a host with a part of more than 63 signs, or a NUL
-        return None, UsageError(f"{place.source} names an invalid host.")
+        return None, UsageError(f"{address.source} names an invalid host.")
 
 
-def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
-    """A connection; with a time limit it is not waited for much longer, even if a name server is silent."""
+def _connect_in_time(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+    """Return a connection. With a time limit it is not waited for much longer, even if a name server is silent."""
 
     def connected() -> psycopg.Connection[tuple[Any, ...]]:
         # no prepared statements: a pooler may forget them between transactions
@@ -144,13 +147,14 @@ def _connected(parameters: dict[str, Any], timeout: float | None) -> psycopg.Con
 
 
 def _too_late(timeout: float | None) -> Incomplete:
+    """Return the error for a time limit that ended before the connection was established."""
     return Incomplete(
         f"The time limit of {timeout or 0:.3g} seconds was reached before the connection was established."
     )
 
 
 def sever(connection: psycopg.Connection[Any]) -> None:
-    """Cut the line to a server that does not answer, so that who waits for it gets an error; safe from any thread."""
+    """Shut down the socket of a server that does not answer, so that a waiting call fails; safe from any thread."""
     with suppress(OSError, ValueError, psycopg.Error):
         line = socket.fromfd(connection.pgconn.socket, socket.AF_INET, socket.SOCK_STREAM)
         with line:
@@ -158,10 +162,10 @@ def sever(connection: psycopg.Connection[Any]) -> None:
 
 
 def settings(limits: Limits) -> dict[str, str | None]:
-    """The parameters of `postgres/settings.sql` that follow from the budgets.
+    """Return the parameters of `postgres/settings.sql` that follow from the limits.
 
     Raises:
-        UsageError: a budget that PostgreSQL has no setting for, or that cannot be read.
+        UsageError: PostgreSQL has no setting for a limit, or it cannot be read.
     """
     if limits.temp_directory:
         raise UsageError(
@@ -178,7 +182,7 @@ def settings(limits: Limits) -> dict[str, str | None]:
 
 
 def work_mem(memory: str) -> str:
-    """The setting `work_mem` for a memory limit written as DuckDB writes it.
+    """Return the setting `work_mem` for a memory limit in the form that DuckDB takes.
 
     Raises:
         UsageError: not a size.
@@ -198,40 +202,42 @@ def work_mem(memory: str) -> str:
     return f"{min(max(kilobytes, 64), 2**31 - 1)}kB"
 
 
-def _connect_seconds(given: dict[str, Any], timeout: float | None) -> int:
-    """How long to wait for the connection: what the user said, never more than what is left of the command's time."""
-    is_said = "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ
-    wanted = timeout_from_conninfo(given) if is_said else CONNECT_SECONDS
-    return wanted if timeout is None else max(LEAST_SECONDS, min(wanted, int(timeout)))
+def _connect_seconds(conninfo: dict[str, Any], timeout: float | None) -> int:
+    """Return the seconds to wait for a connection: the user's setting, at most what is left of the command's time."""
+    is_set = "connect_timeout" in conninfo or "PGCONNECT_TIMEOUT" in os.environ
+    seconds = timeout_from_conninfo(conninfo) if is_set else CONNECT_SECONDS
+    return seconds if timeout is None else max(LEAST_SECONDS, min(seconds, int(timeout)))
 
 
-def named_parts(place: Whereabouts, given: Mapping[str, Any]) -> dict[str, str]:
-    """Host, port, database, user and service as sentences name them: with a space in front, or nothing at all.
+def named_parts(address: Whereabouts, conninfo: Mapping[str, Any]) -> dict[str, str]:
+    """Return host, port, database, user and service for messages, each with a space in front, or empty.
 
-    What libpq takes from the environment is named by its variable, and what is doubtful not at all.
+    A part that libpq takes from the environment is named by its variable, and a doubtful one not at all.
     """
-    wanted = {key: str(given.get(key) or "") for key in VARIABLES}
-    told = place.told({**wanted, "hostaddr": str(given.get("hostaddr") or "")})
-    parts = {key: f" {value!r}" for key in wanted if (value := told.get(key, ""))}
+    values = {key: str(conninfo.get(key) or "") for key in VARIABLES}
+    public = address.public_parts({**values, "hostaddr": str(conninfo.get("hostaddr") or "")})
+    parts = {key: f" {value!r}" for key in values if (value := public.get(key, ""))}
     missing = {
-        key: f" of {variable}" for key, variable in VARIABLES.items() if not given.get(key) and os.environ.get(variable)
+        key: f" of {variable}"
+        for key, variable in VARIABLES.items()
+        if not conninfo.get(key) and os.environ.get(variable)
     }
     return {
         **dict.fromkeys(VARIABLES, ""),
         "dbname": " of that name",
         **missing,
         **parts,
-        "place": _place(place, told, missing),
+        "place": _describe_server(address, public, missing),
     }
 
 
-def _place(place: Whereabouts, told: Mapping[str, str], missing: Mapping[str, str]) -> str:
-    """Where the server is, in words."""
-    if not told:
-        return f"the place that {place.source} names"
-    if host := told["host"] or told["hostaddr"]:
-        return f"{host}:{told['port']}" if told["port"] else host
+def _describe_server(address: Whereabouts, public: Mapping[str, str], missing: Mapping[str, str]) -> str:
+    """Return where the server is, in words."""
+    if not public:
+        return f"the place that {address.source} names"
+    if host := public["host"] or public["hostaddr"]:
+        return f"{host}:{public['port']}" if public["port"] else host
     if "host" in missing:
         return f"the host{missing['host']}"
-    service = f" {told['service']!r}" if told["service"] else missing.get("service", "")
+    service = f" {public['service']!r}" if public["service"] else missing.get("service", "")
     return f"the service{service}" if service else "the local socket"

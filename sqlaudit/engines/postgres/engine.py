@@ -1,4 +1,4 @@
-"""PostgreSQL, through psycopg 3: one read-only snapshot, nothing created, every statement stands alone."""
+"""PostgreSQL, through psycopg 3: one read-only snapshot, in which nothing is created and no statement needs another."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, descri
 from sqlaudit.engines.postgres.session import PostgresSession
 from sqlaudit.engines.postgres.values import as_array
 
-# Several statements as one, where nothing can be kept: what they share is computed once, within that statement.
+# Several statements as one, since PostgreSQL can keep nothing: shared parts are computed once, within that statement.
 #
-# The answers stand side by side, each behind a column that marks its rows; so every column keeps its type, and no
-# number passes through a text.
+# The answers are side by side, each after a column that marks its rows, so each column keeps its type and no number
+# passes through a text.
 
 MARK = "sqlaudit_answer"
-"""The column before each answer; it is NULL in the rows of the others."""
+"""The column before each answer; it is NULL in the rows of the other answers."""
 
 
-def together(statements: Sequence[Statement], shared: Sequence[str]) -> Statement:
-    """One statement with the answers of several; FROM items that they share become relations of their own in it."""
-    names = {item: f"sqlaudit_shared_{place}" for place, item in enumerate(shared, 1)}
+def combine_statements(statements: Sequence[Statement], shared: Sequence[str]) -> Statement:
+    """Return one statement with the answers of several; each FROM item that they share becomes a CTE of it."""
+    names = {item: f"sqlaudit_shared_{number}" for number, item in enumerate(shared, 1)}
     texts = [statement.sql for statement in statements]
     for item, name in names.items():
         texts = [text.replace(item, name) for text in texts]
@@ -51,9 +51,9 @@ def together(statements: Sequence[Statement], shared: Sequence[str]) -> Statemen
     )
 
 
-def apart(cursor: psycopg.Cursor[Row]) -> list[list[Row]]:
-    """The rows of each answer of such a statement, in its order."""
-    marks = [place for place, column in enumerate(cursor.description or ()) if column.name == MARK]
+def split_answers(cursor: psycopg.Cursor[Row]) -> list[list[Row]]:
+    """Return the rows of each answer to such a statement, in its order."""
+    marks = [position for position, column in enumerate(cursor.description or ()) if column.name == MARK]
     answers: list[list[Any]] = [[] for _ in marks]
     for row in cursor:
         for answer, begin, end in zip(answers, marks, [*marks[1:], len(row)], strict=True):
@@ -102,7 +102,7 @@ class PostgresEngine(PostgresSession):
     # --- targets ---
 
     def folded(self, name: str) -> str:
-        """A name without quotes is lower case to PostgreSQL."""
+        """Return a name without quotes as PostgreSQL reads it: in lower case."""
         return name.lower()
 
     def open(self, target: Target) -> Relation:
@@ -117,14 +117,15 @@ class PostgresEngine(PostgresSession):
             EngineError: a materialized view without data, or another failure of the server.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         relation = PostgresOpener(self._ask, self._probe, self._session, self._respelled).open(target)
         self._columns += [column.name for column in relation.columns]
         return self.note_remarks(relation)
 
     def _probe(self, select: str, during: str, names: Names | None = None) -> Fields:
+        """Return the columns of a SELECT, which is run without reading a row."""
         text = select + " LIMIT 0"
         self._settle(during)
         with self._at_work(during, text, names):
@@ -133,7 +134,7 @@ class PostgresEngine(PostgresSession):
         return [(column.name, column.type_code, result.fmod(i) if result else -1) for i, column in columns]
 
     def _respelled(self, select: str, columns: Sequence[str]) -> Sequence[bool]:
-        """Which columns of a SELECT have a collation that finds texts equal which are written differently."""
+        """Return for each column of a SELECT whether its collation finds texts equal that are written differently."""
         template = environment().get_template("engines/postgres/collations.sql")
         text = template.render(select=select, columns=[quote(name, self.dialect) for name in columns])
         return self._execute(text, "the collations of columns", lambda cursor: cursor.fetchall())[0]
@@ -141,41 +142,42 @@ class PostgresEngine(PostgresSession):
     # --- statements ---
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Execute a statement and return all its rows (aggregates only); `parameters` stand in it as $1, $2, …
+        """Execute a statement and return all its rows (aggregates only); `parameters` are its $1, $2, …
 
-        Integers are ints even where PostgreSQL says numeric; what Python cannot hold (the date 'infinity') is text.
+        Integers are ints even if PostgreSQL's type is numeric; values that Python lacks (the date 'infinity') are text.
 
         Raises:
-            UsageError: an expression that PostgreSQL does not understand.
+            UsageError: PostgreSQL does not understand an expression.
             PermissionDenied, EngineError: the server refused or failed.
             Incomplete: the time limit was reached.
             Interrupted: `cancel` was called.
         """
-        return self._finished(statement, lambda cursor: cursor.fetchall(), parameters)
+        return self._run(statement, lambda cursor: cursor.fetchall(), parameters)
 
     def run_together(self, statements: Sequence[Statement], shared: Sequence[str]) -> list[list[Row]]:
-        """The rows of each statement, all from one that computes what they share once.
+        """Return the rows of each statement, from one statement that computes their shared FROM items once.
 
         Raises:
             PermissionDenied, EngineError, Incomplete, Interrupted: as from `run`.
         """
         if len(statements) < 2:
             return [self.run(statement) for statement in statements]
-        return self._finished(together(statements, shared), apart)
+        return self._run(combine_statements(statements, shared), split_answers)
 
-    def _finished(self, statement: Statement, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
-        """What `take` makes of a statement's finished cursor; noted with its time."""
+    def _run(self, statement: Statement, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
+        """Return what `take` makes of a statement's finished cursor, and record the statement with its time."""
         if self.progress is not None:
             self.progress(statement.name, None)
         begun = time.monotonic()
-        taken = self._execute(statement.sql, step_of(statement), take, parameters)
+        result = self._execute(statement.sql, step_of(statement), take, parameters)
         self.record(statement, time.monotonic() - begun)
-        return taken
+        return result
 
     def _execute(self, text: str, during: str, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
+        """Return what `take` makes of the cursor of a text that was executed."""
         self._settle(during)
         with self._at_work(during, text, lambda _: self._columns):
-            if parameters:  # a raw cursor knows $1 and leaves a % in somebody's expression alone
+            if parameters:  # a raw cursor knows $1 and leaves a % in a user's expression alone
                 return take(psycopg.RawCursor(self._connection).execute(text.encode(), parameters))
             return take(self._connection.execute(text.encode()))
 
@@ -206,21 +208,21 @@ class PostgresEngine(PostgresSession):
                 self._connection.execute(b"CLOSE " + cursor.encode())
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
+        """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
 
         def arrays(cursor: Cursor) -> dict[str, Any]:
             columns, rows = enumerate(cursor.description or ()), cursor.fetchall()
             return {c.name: as_array(c.type_code, list(map(itemgetter(i), rows))) for i, c in columns}
 
-        return self._finished(statement, arrays)
+        return self._run(statement, arrays)
 
     def result_names(self, statement: Statement) -> Sequence[str]:
-        """The column names of a statement's result, without running it."""
+        """Return the column names of a statement's result, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
         return [name for name, *_ in self._probe(text, step_of(statement))]
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
-        """The columns of a statement's result with their kinds, without running it."""
+        """Return the columns of a statement's result with their kinds, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
         return tuple(column.info for column in describe(self._ask, self._probe(text, step_of(statement))))
 
@@ -230,21 +232,21 @@ class PostgresEngine(PostgresSession):
         return "\n".join(line if show_values or "  (cost=" in line else hide_constants(line) for (line,) in rows)
 
     def version(self) -> str:
-        """For instance `PostgreSQL 18.4`."""
+        """Return the name and version of the engine, such as `PostgreSQL 18.4`."""
         return "PostgreSQL " + self._session.version.split(maxsplit=1)[0]
 
     def access(self) -> str:
-        """The role, in a transaction that the server keeps from writing."""
+        """Return the role, in a transaction in which the server refuses writes."""
         return f"role {self._session.role}, in one read-only transaction"
 
 
-# Making a view in PostgreSQL: a connection of its own, and one transaction that may write.
+# Views in PostgreSQL, made over a connection of their own in one transaction that may write.
 
 DURING = "making the view"
 
 
 def make_view(db: str, view: View, replace: bool) -> None:
-    """Make the view; see `create_view`."""
+    """Make the view, as `create_view` describes."""
     connection = connect(whereabouts(db), None)
     try:
         connection.read_only = False
@@ -257,20 +259,21 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 
 def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: bool) -> None:
+    """Make the view in the open transaction; a view of this name is dropped first."""
     *schema, name = view.parts()
-    usual = _pinned(connection)
-    home = schema[0] if schema else usual
+    default_schema = _pin_names(connection)
+    schema_name = schema[0] if schema else default_schema
     look_up = environment().get_template("engines/postgres/kind_of.sql").render().encode()
-    row = connection.execute(look_up, {"name": name, "schema": home}).fetchone()
+    row = connection.execute(look_up, {"name": name, "schema": schema_name}).fetchone()
     refuse_taken(view, row[0] if row else "", replace)
-    full = View(".".join(quote(part, "postgres") for part in (home, name)), view.select)
+    full = View(".".join(quote(part, "postgres") for part in (schema_name, name)), view.select)
     if row:
         connection.execute(b"DROP VIEW " + full.quoted("postgres").encode())
     connection.execute(full.statement("postgres").encode())
 
 
-def _pinned(connection: psycopg.Connection[tuple[str, ...]]) -> str:
-    """The schema in which views are made; from now on names are looked up in pg_catalog alone.
+def _pin_names(connection: psycopg.Connection[tuple[str, ...]]) -> str:
+    """Return the schema in which views are made; from now on names are looked up in pg_catalog alone.
 
     A view keeps the operators and functions that its names meant when it was made.
     """
@@ -280,12 +283,12 @@ def _pinned(connection: psycopg.Connection[tuple[str, ...]]) -> str:
 
 
 def _reason(error: psycopg.Error, view: View) -> SqlauditError:
-    """What went wrong, in words for someone who wants to write for once."""
+    """Return our error for an error of making a view."""
     code = error.sqlstate or ""
-    place = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
+    schema = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
     if code == "42501":
         return PermissionDenied(
-            f"This role may not make the view {view.name!r}: it needs CREATE on {place}, SELECT on the table, and to "
+            f"This role may not make the view {view.name!r}: it needs CREATE on {schema}, SELECT on the table, and to "
             "own a view that it replaces."
         )
     if code == "25006":

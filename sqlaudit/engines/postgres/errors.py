@@ -1,8 +1,8 @@
-"""PostgreSQL's errors as sentences of ours.
+"""PostgreSQL's errors in our own sentences.
 
 PostgreSQL quotes the offending value in its messages ("invalid input syntax for type integer: ..."), and libpq quotes
-pieces of the connection string. So no message passes through: the SQLSTATE chooses the sentence, and the only words
-taken over are names that stand in our own statement at the position of the error.
+pieces of the connection string. So no message is passed on: the SQLSTATE selects the sentence, and the only words taken
+over are names in our own statement at the position of the error.
 """
 
 from __future__ import annotations
@@ -80,30 +80,30 @@ _DATA = {
 }
 
 RLS_FUNCTION = "check_enable_rls"
-"""The function of PostgreSQL that refuses a table with row-level security; the SQLSTATE alone does not say so."""
+"""The function of PostgreSQL that refuses a table with row-level security; the SQLSTATE alone does not show it."""
 
 
 def sentence(
     error: psycopg.Error, during: str, sql: str = "", names: Iterable[str] = (), lock_wait: str = "try again later"
 ) -> SqlauditError:
-    """What went wrong, without any value of the data.
+    """Return our error for an error of psycopg, without any value of the data.
 
     Args:
-        error: what psycopg raised.
-        during: what was going on, as a noun (`the step 'totals'`, `--query`).
-        sql: the statement that was sent, to name the word at the position of the error.
-        names: known columns or tables, for the hint with the closest one.
+        error: the error of psycopg.
+        during: the work that failed, as a noun (`the step 'totals'`, `--query`).
+        sql: the statement that was sent, in which the word at the position of the error is found.
+        names: columns or tables that exist, for the hint with the closest one.
         lock_wait: how long a lock was waited for.
     """
     code = error.sqlstate or ""
     if not code:
-        return _without_code(error, during)
+        return _error_without_code(error, during)
     if code == "42501" and error.diag.source_function == RLS_FUNCTION:
         return row_security(during)
     kind, text = (
         _SENTENCES.get(code) or _SENTENCES.get(code[:2]) or (EngineError, "PostgreSQL failed in {during} ({code}).")
     )
-    word = _word_at(sql, error.diag.statement_position)
+    word = _name_at(sql, error.diag.statement_position)
     return kind(
         text.format(
             during=during,
@@ -119,14 +119,15 @@ def sentence(
 
 
 def row_security(during: str) -> PermissionDenied:
-    """The refusal to audit half a table."""
+    """Return the error for a table of which the role sees only some rows."""
     return PermissionDenied(
         f"Row-level security hides rows from this role in {during}, so the table cannot be audited. Use a role with "
         "BYPASSRLS, or a view that belongs to the table's owner."
     )
 
 
-def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
+def _error_without_code(error: psycopg.Error, during: str) -> SqlauditError:
+    """Return our error for an error without a SQLSTATE."""
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return EngineError(f"The connection to PostgreSQL was lost in {during}. Nothing was changed.")
     if isinstance(error, psycopg.ProgrammingError):
@@ -134,8 +135,8 @@ def _without_code(error: psycopg.Error, during: str) -> SqlauditError:
     return EngineError(f"A value that PostgreSQL sent in {during} could not be read ({type(error).__name__}).")
 
 
-def _word_at(sql: str, position: str | None) -> str:
-    """The name that stands at a position of our statement; empty for operators, numbers and literals."""
+def _name_at(sql: str, position: str | None) -> str:
+    """Return the name at a position of our statement; empty for operators, numbers and literals."""
     if not (sql and position and position.isdigit()):
         return ""
     try:
@@ -211,18 +212,18 @@ _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def connection_failed(error: psycopg.Error, parts: Mapping[str, str], seconds: int) -> ConnectionFailed:
-    """Why there is no connection.
+    """Return the error for a connection that failed.
 
-    The server's reason has no SQLSTATE before a connection stands, so it is recognized by its words; a server that
-    speaks another language gets the general sentence.
+    Before there is a connection, the server's reason has no SQLSTATE, so it is recognized by its words; a server with
+    messages in another language gets the general sentence.
 
     Args:
-        error: what psycopg raised. parts: what may be named of the connection, each with a space in front, and `place`.
-        seconds: how long was waited.
+        error: the error of psycopg. parts: parts of the connection that may be named, from `named_parts`.
+        seconds: how long the connection was waited for.
     """
-    said = str(error).lower()
+    message = str(error).lower()
     for words, text in _CONNECTING:
-        if any(word in said for word in words):
+        if any(word in message for word in words):
             return ConnectionFailed(text.format(**parts, seconds=seconds))
     return ConnectionFailed(
         f"The PostgreSQL server at {parts['place']} could not be reached, or refused the connection."

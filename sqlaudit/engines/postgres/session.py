@@ -1,4 +1,4 @@
-"""A session with PostgreSQL: its one transaction, its limits, what goes wrong in it, and the way out."""
+"""A session with PostgreSQL: its one transaction, its limits, its errors, and its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANCEL_SECONDS = 5
 
 
 class PostgresSession(Engine):
-    """A connection in one transaction; an error, a cancel or a time limit ends a statement, not the transaction.
+    """A connection in one transaction; an error, a cancel or a time limit ends a statement but not the transaction.
 
     The next statement sees the same snapshot.
     """
@@ -37,7 +37,7 @@ class PostgresSession(Engine):
         self._running = False
         self._cancelled = False
         self._severed = False
-        self._asked = 0.0
+        self._cancelled_at = 0.0
         self._thread = 0
         self._server_limit: int | None = None  # not known yet
         self._path: list[str] = []  # the schemas in which the role's names without a schema are looked up, in order
@@ -57,6 +57,7 @@ class PostgresSession(Engine):
         self._server_limit = self._session.statement_timeout
 
     def _ask(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """Return the rows of a template over PostgreSQL's catalog, with errors as ours."""
         self._settle("PostgreSQL's catalog")
         with self._at_work("PostgreSQL's catalog"):
             return self._catalog(template, parameters)
@@ -66,9 +67,9 @@ class PostgresSession(Engine):
         return self._connection.execute(text.encode(), {**parameters, "path": self._path}).fetchall()
 
     def _settle(self, during: str) -> None:
-        """Say every setting that matters again, since what was read before may have changed it.
+        """Make all settings that matter again, since an earlier statement may have changed them.
 
-        Among them: how long the next statement may take, never longer than the server's own limit for this role.
+        Among them is the time limit of the next statement, at most the server's own limit for this role.
         """
         left = self.seconds_left()
         if left is not None and left <= 0:
@@ -81,7 +82,7 @@ class PostgresSession(Engine):
 
     @contextmanager
     def _at_work(self, during: str, text: str = "", names: Names | None = None) -> Iterator[None]:
-        """Whatever goes wrong inside leaves as an error of ours, and the transaction usable."""
+        """Run the block: errors in it are raised as ours, and the transaction stays usable."""
         begun = time.monotonic()
         self._cancelled, self._thread, self._running = False, threading.get_ident(), True
         try:
@@ -100,13 +101,13 @@ class PostgresSession(Engine):
             raise Interrupted(f"Stopped in {during}.")
 
     def _check_transaction(self, during: str) -> None:
-        """Without its transaction the audit has lost its snapshot, its settings and its promise to write nothing."""
+        """Raise UsageError if the transaction has ended, and with it the snapshot and the read-only mode."""
         if self._connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._connection.close()
             raise UsageError(f"An audit only reads, but {during} ended its transaction.")
 
     def _recover(self) -> None:
-        """Back to the savepoint, so that the next statement runs in the same snapshot; useless once disconnected."""
+        """Return to the savepoint, so that the next statement runs in the same snapshot."""
         if self._connection.pgconn.transaction_status == TransactionStatus.INERROR:
             with suppress(psycopg.Error):
                 self._connection.execute(b"ROLLBACK TO SAVEPOINT sqlaudit")
@@ -114,13 +115,14 @@ class PostgresSession(Engine):
     def _reason(
         self, error: psycopg.Error, during: str, text: str, names: Names | None, seconds: float
     ) -> SqlauditError:
+        """Return our error for an error in a statement."""
         if error.sqlstate == CANCELLED or self._severed:
-            return self._stopped(during, seconds)
-        known = names(error.sqlstate) if names and error.sqlstate in (NO_COLUMN, NO_TABLE) else ()
-        return sentence(error, during, text, known, f"waited {connecting.LOCK_SECONDS} s")
+            return self._cancellation_error(during, seconds)
+        known_names = names(error.sqlstate) if names and error.sqlstate in (NO_COLUMN, NO_TABLE) else ()
+        return sentence(error, during, text, known_names, f"waited {connecting.LOCK_SECONDS} s")
 
-    def _stopped(self, during: str, seconds: float) -> SqlauditError:
-        """Why the server cancelled a statement: its SQLSTATE is the same for a person and for a time limit."""
+    def _cancellation_error(self, during: str, seconds: float) -> SqlauditError:
+        """Return the error for a cancelled statement: by the user, by a time limit, or by someone on the server."""
         if self._cancelled:
             return Interrupted(f"Stopped in {during}.")
         left = self.seconds_left()
@@ -136,18 +138,18 @@ class PostgresSession(Engine):
         return EngineError(f"Another user cancelled {during} on the server.")
 
     def cancel(self) -> None:
-        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs.
+        """Stop the running statement, which then raises `Interrupted`; does nothing if none runs.
 
         Raises:
-            EngineError: the server did not take the request. The connection is given up; the statement may go on there.
+            EngineError: the server did not take the request. The connection is closed; the statement may go on there.
         """
         if not self._running:
             return
         if not self._cancelled:
-            self._cancelled, self._asked = True, time.monotonic()
+            self._cancelled, self._cancelled_at = True, time.monotonic()
         try:
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)
-            ignored = time.monotonic() - self._asked > CANCEL_SECONDS
+            ignored = time.monotonic() - self._cancelled_at > CANCEL_SECONDS
         except psycopg.Error:
             ignored = True
         if ignored and self._running:
@@ -155,12 +157,12 @@ class PostgresSession(Engine):
             raise EngineError("The server did not cancel the statement, which may continue for a while.")
 
     def _sever(self) -> None:
-        """Give up on a server that does not answer: the statement that waits for it fails."""
+        """Close the socket of a server that does not answer, so that the waiting statement fails."""
         if not self._running:
             return
         self._severed = True
         connecting.sever(self._connection)
-        if threading.get_ident() == self._thread:  # in a signal handler: nothing waits below, and nobody should again
+        if threading.get_ident() == self._thread:  # in a signal handler: no statement waits below
             self._connection.close()
 
     def __enter__(self) -> Self:
@@ -172,11 +174,11 @@ class PostgresSession(Engine):
             self._deadline.stop()
             with suppress(psycopg.Error):
                 self._end_transaction()
-        finally:  # also when Ctrl-C comes meanwhile: the server then ends what was left open
+        finally:  # also if Ctrl-C comes meanwhile: the server then ends the open transaction
             self._connection.close()
 
     def _end_transaction(self) -> None:
-        """Cancel what runs, or roll back; without an answer the server does so when the line is cut."""
+        """Cancel the running statement, or roll back. Without an answer, the server does so when the socket closes."""
         status = self._connection.pgconn.transaction_status
         if status == TransactionStatus.ACTIVE:
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)

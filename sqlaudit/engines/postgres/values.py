@@ -1,6 +1,6 @@
-"""How values of PostgreSQL become values of Python: the same ones as on the other engines, and never an error.
+"""Conversion of PostgreSQL's values to Python: the same as on the other engines, and never an error.
 
-psycopg's own loaders refuse what Python cannot hold ('infinity' as a date, the year 20000, 24:00) with a message that
+psycopg's own loaders refuse values that Python lacks ('infinity' as a date, the year 20000, 24:00) with a message that
 quotes the value, and turn months into days. Here such values stay text.
 """
 
@@ -35,15 +35,15 @@ _FLOATS = {psycopg.adapters.types[name].oid for name in ("float4", "float8")}
 
 
 class NumberLoader(Loader):
-    """`numeric` without a fraction is an int (a SUM of bigint is numeric), with one a Decimal."""
+    """Loader of `numeric`: an int if there is no fraction (a SUM of bigint is numeric), else a Decimal."""
 
     def load(self, data: Buffer) -> int | Decimal:
         text = bytes(data).decode()
         return int(text) if text.removeprefix("-").isdigit() else Decimal(text)
 
 
-def or_text(usual: Any) -> type[Loader]:
-    """A loader of psycopg's, with the text of a value of which Python has no such date or time ('infinity', 24:00)."""
+def with_text_fallback(usual: Any) -> type[Loader]:
+    """Return a loader of psycopg that gives the text of a value that Python's type lacks ('infinity', 24:00)."""
 
     class OrText(usual):  # type: ignore[misc]
         def load(self, data: Buffer) -> Any:
@@ -60,13 +60,13 @@ def register_loaders(connection: psycopg.Connection[Any]) -> None:
     adapters = connection.adapters
     adapters.register_loader("numeric", NumberLoader)
     for name, usual in _TIMES.items():
-        adapters.register_loader(name, or_text(usual))
+        adapters.register_loader(name, with_text_fallback(usual))
     for name in _AS_TEXT:
         adapters.register_loader(name, TextLoader)
 
 
 def as_array(oid: int, values: Sequence[Any]) -> Any:
-    """One column as a numpy array: int64 for integers that fit, float64, bool, and objects for all else.
+    """Return a column as a numpy array: int64 for integers that fit, float64, bool, and objects for all else.
 
     Integers that do not fit stay Python's exact ones, in an array of objects; NULLs are masked.
     """
@@ -82,6 +82,7 @@ def as_array(oid: int, values: Sequence[Any]) -> Any:
 
 
 def _filled(oid: int, kinds: set[type], values: Sequence[Any]) -> Any:
+    """Return values as an array of the type that all of them have, else of objects."""
     import numpy as np
 
     kind = _dtype(oid, kinds)
@@ -94,7 +95,7 @@ def _filled(oid: int, kinds: set[type], values: Sequence[Any]) -> Any:
 
 
 def _dtype(oid: int, kinds: set[type]) -> type:
-    """What all values are; what the column's type says when there is none."""
+    """Return the type that all values have; the type of the column if there are none."""
     if not kinds:
         return int if oid in _INTEGERS else float if oid in _FLOATS else object
     (kind,) = kinds if len(kinds) == 1 else (object,)

@@ -1,6 +1,6 @@
 """Spark SQL, in one process, on a cluster, or through Spark Connect.
 
-An audit only reads. What it keeps for a while are temporary views over checkpointed results in a session of its own.
+An audit only reads. The relations that it keeps are temporary views over checkpoints, in a session of its own.
 """
 
 from __future__ import annotations
@@ -25,30 +25,33 @@ from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.spark import open as spark_catalog
 from sqlaudit.engines.spark import session as spark_session
 from sqlaudit.engines.spark.errors import condition, is_cancelled, sentence
-from sqlaudit.engines.spark.open import DIALECT, SparkOpener, bound
+from sqlaudit.engines.spark.open import DIALECT, SparkOpener, bind_parameters
 from sqlaudit.engines.spark.session import (
     FAILURES,
     Lease,
     PySparkException,
     PySparkLogger,
+    bind_to_session,
     fit_partitions,
     is_remote,
+    java_plan,
+    java_session,
     settle,
 )
 from sqlaudit.engines.spark.values import arrays_of, batches_of, columns_of, parameter, rows_of
 from sqlaudit.engines.watch import Deadline, Worker, reporting
 
-# What is kept for a while in Spark: rows that come from Python, and checkpoints that are freed.
+# Relations that are kept in Spark for a while: rows that come from Python, and checkpoints, which are freed.
 
 
 def empty_frame(session: Any, columns: Iterable[tuple[str, str]]) -> Any:
-    """A frame without rows; `columns` are (name, type of Spark)."""
-    listed = [f"CAST(NULL AS {spelled}) AS " + quote(name, DIALECT) for name, spelled in columns]
-    return session.sql("SELECT " + ", ".join(listed) + " WHERE FALSE")
+    """Return a frame without rows; `columns` are (name, type of Spark)."""
+    items = [f"CAST(NULL AS {type_name}) AS " + quote(name, DIALECT) for name, type_name in columns]
+    return session.sql("SELECT " + ", ".join(items) + " WHERE FALSE")
 
 
 def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> Any:
-    """The frame and more rows, which go through Arrow."""
+    """Return the frame and more rows, which go through Arrow."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -57,115 +60,115 @@ def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> Any:
     return frame.unionAll(session.createDataFrame(pa.Table.from_arrays(arrays, schema=fields), frame.schema))
 
 
-def checkpoint(session: Any, frame: Any, made: list[Any]) -> Any:
-    """The frame's rows, computed now and kept by Spark's executors.
+def checkpoint(session: Any, frame: Any, checkpoints: list[Any]) -> Any:
+    """Return a frame of the frame's rows, computed now and kept by Spark's executors.
 
-    Spark notes that rows are to be kept before it computes them, and gives back the frame that frees them afterwards:
-    after a statement that was stopped they would be nobody's. So the frame comes first, and is put into `made`, and
-    then its rows are computed, by counting them as a statement of the session, which can be stopped.
+    Spark notes that rows are to be kept before it computes them, and returns the frame that frees them afterwards:
+    after a statement that was stopped, nothing could free them. So the frame is made first, and added to `checkpoints`;
+    then its rows are computed, by counting them in a statement of the session, which can be stopped.
 
-    A server of Spark Connect frees what no client refers to, so that there is nothing to put into `made`. Its client
-    binds what comes back to whatever session was made last in the process, in which the server does not know it; it is
-    bound to its own here.
+    A server of Spark Connect frees what no client refers to, so nothing is added to `checkpoints`. Its client binds the
+    returned frame to the session that was made last in the process, in which the server does not know it; here it is
+    bound to its own session.
     """
     if not is_remote(session):
-        kept = frame.localCheckpoint(eager=False)
-        made.append(kept)
-        kept.count()
-        return kept
-    kept = frame.localCheckpoint(eager=True)
-    kept._plan._spark_session = session
-    return type(kept)(kept._plan, session)
+        checkpointed = frame.localCheckpoint(eager=False)
+        checkpoints.append(checkpointed)
+        checkpointed.count()
+        return checkpointed
+    checkpointed = frame.localCheckpoint(eager=True)
+    return bind_to_session(checkpointed, session)
 
 
 @contextmanager
 def freed_on_failure() -> Iterator[list[Any]]:
-    """A list for checkpoints, which are freed when the block ends in an error or is stopped."""
-    made: list[Any] = []
+    """Give a list for checkpoints, which are freed if the block ends in an error or is stopped."""
+    checkpoints: list[Any] = []
     try:
-        yield made
+        yield checkpoints
     except BaseException:
-        for frame in made:
+        for frame in checkpoints:
             with suppress(*FAILURES):
                 free(frame)
         raise
 
 
 def free(frame: Any) -> None:
-    """Free what a checkpoint holds; a server of Spark Connect does so once nobody here refers to it."""
+    """Free the rows of a checkpoint; a server of Spark Connect does so when no client refers to them."""
     if is_remote(frame.sparkSession):
         return
-    plan = frame._jdf.queryExecution().logical()
+    plan = java_plan(frame).logical()
     if plan.getClass().getSimpleName() == "LogicalRDD":
         plan.rdd().unpersist(False)
 
 
-# How far Spark is with what an engine asked for: tasks done of the tasks known so far.
+# Progress of a statement in Spark: tasks done of the tasks known so far.
 
 
 class TasksDone:
-    """The share of tasks that are done, of the jobs of one session.
+    """The share of the tasks of one session that are done.
 
     Args:
-        lease: the session; a server of Spark Connect tells by itself, another Spark is asked.
+        lease: the session; a server of Spark Connect reports progress by itself, another Spark is asked.
     """
 
     def __init__(self, lease: Lease) -> None:
         self._session, self._remote = lease.session, lease.remote
-        self._told: float | None = None
+        self._reported: float | None = None
         if self._remote:
-            self._session.registerProgressHandler(self._tell)
+            self._session.registerProgressHandler(self._note)
 
     def __call__(self) -> float | None:
-        """The share between 0 and 1; None when nothing is known."""
+        """Return the share between 0 and 1; None if it is unknown."""
         if self._remote:
-            return self._told
+            return self._reported
         with suppress(*FAILURES):
-            return self._asked()
+            return self._ask()
         return None
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening to reports."""
         if self._remote:
-            self._session.removeProgressHandler(self._tell)
+            self._session.removeProgressHandler(self._note)
 
-    def _tell(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+    def _note(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         counts = [(stage.num_tasks, stage.num_completed_tasks) for stage in stages or ()]
-        self._told = None if done else _share(counts)
+        self._reported = None if done else _share(counts)
 
-    def _asked(self) -> float | None:
-        """Of the stages that run now, in jobs that carry the session's own tag."""
-        tracker = self._session._jsparkSession.sparkContext().statusTracker()
-        jobs = tracker.getJobIdsForTag(self._session._jsparkSession.sessionJobTag())
+    def _ask(self) -> float | None:
+        """Return the share of the stages that run now, in jobs with the session's own tag."""
+        session = java_session(self._session)
+        tracker = session.sparkContext().statusTracker()
+        jobs = tracker.getJobIdsForTag(session.sessionJobTag())
         counts = []
         for job in jobs:
-            known = tracker.getJobInfo(job)
-            for stage in known.get().stageIds() if known.isDefined() else ():
-                found = tracker.getStageInfo(stage)
-                if found.isDefined():
-                    counts.append((found.get().numTasks(), found.get().numCompletedTasks()))
+            job_info = tracker.getJobInfo(job)
+            for stage in job_info.get().stageIds() if job_info.isDefined() else ():
+                stage_info = tracker.getStageInfo(stage)
+                if stage_info.isDefined():
+                    counts.append((stage_info.get().numTasks(), stage_info.get().numCompletedTasks()))
         return _share(counts)
 
 
 def _share(counts: list[tuple[int, int]]) -> float | None:
-    tasks = sum(known for known, _ in counts)
+    tasks = sum(total for total, _ in counts)
     return sum(done for _, done in counts) / tasks if tasks else None
 
 
-# Silence: pyspark logs errors with the values that they quote; not while a statement of ours runs.
+# Silence: pyspark logs errors with the values that they quote, which is suppressed while a statement of ours runs.
 
 T = TypeVar("T")
 
 
 class _Silence(logging.Filter):
-    """Drops what pyspark logs of errors while a statement of ours runs: its messages quote values."""
+    """A filter that drops the log messages of pyspark while a statement of ours runs, since they quote values."""
 
     def __init__(self) -> None:
         super().__init__()
         self.local = threading.local()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """False in a thread that is at work for an engine."""
+        """Return False in a thread that is at work for an engine."""
         return not getattr(self.local, "at_work", False)
 
 
@@ -177,7 +180,7 @@ for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
 
 
 def quietly(work: Callable[[], T]) -> T:
-    """What the work returns; what pyspark logs of errors meanwhile is dropped, since it quotes values."""
+    """Return the result of work, during which the log messages of pyspark are dropped, since they quote values."""
     _SILENCE.local.at_work = True
     try:
         return work()
@@ -195,7 +198,7 @@ _WITHOUT_CONSTANTS = re.compile(
 
 
 def _has_no_constant(line: str) -> bool:
-    """True for the lines of a plan that name operators and columns, and hold no expression."""
+    """Return True for the lines of a plan that name operators and columns, and have no expression."""
     return _WITHOUT_CONSTANTS.match(line) is not None
 
 
@@ -235,9 +238,9 @@ class SparkEngine(Engine):
         self._running = False
         self._cancelled = threading.Event()
         self._closed = False
-        found = spark_session.lease(db, self.limits)
-        self._lease, self._session = found, found.session
-        self._tasks = TasksDone(found)
+        lease = spark_session.lease(db, self.limits)
+        self._lease, self._session = lease, lease.session
+        self._tasks = TasksDone(lease)
         self._deadline = Deadline(self.seconds_left(), self._interrupt)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
@@ -255,9 +258,9 @@ class SparkEngine(Engine):
             PermissionDenied: the user may not read it.
         """
         if target.buckets is not None:
-            from sqlaudit.engines.buckets import of_buckets
+            from sqlaudit.engines.buckets import open_buckets
 
-            return of_buckets(self, target, target.buckets)
+            return open_buckets(self, target, target.buckets)
         relation = self._opener.open(target)
         if self._lease.local:
             select = "SELECT * FROM " + relation.sql
@@ -265,7 +268,7 @@ class SparkEngine(Engine):
         return self.note_remarks(relation)
 
     def _keep_view(self, frame: Any, stem: str) -> str:
-        """A temporary view over a frame under a name that nobody else has."""
+        """Return the name of a new temporary view over a frame, which no other session uses."""
         self._opened += 1
         view = f"{self.private_prefix}{stem}_{self._opened}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
@@ -275,39 +278,39 @@ class SparkEngine(Engine):
     # --- statements ---
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a statement (aggregates only); `parameters` stand in it as $1, $2, …
+        """Return all rows of a statement (aggregates only); `parameters` are its $1, $2, …
 
         Raises:
             UsageError, EngineError, PermissionDenied: Spark refused or failed.
-            Incomplete: the time limit was reached, or the result is too large to come back.
+            Incomplete: the time limit was reached, or the result is too large to be returned.
             Interrupted: `cancel` was called.
         """
-        return self._finished(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
+        return self._run(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
-        """The result as one numpy array a column: int64, float64, or objects where neither is exact; NULLs masked."""
-        return self._finished(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
+        """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
+        return self._run(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
-        """The rows of a statement in batches; Spark hands over one partition at a time."""
+        """Yield the rows of a statement in batches; Spark returns one partition at a time."""
         begun = time.monotonic()
         during = step_of(statement)
         described = self.result_columns(statement)
         frame = self._do(during, lambda: self._frame(_in_plain_time(statement.sql, described)))
         rows = self._do(during, lambda: batches_of(frame.toLocalIterator(), described, batch))
-        while (found := self._do(during, lambda: next(rows, None))) is not None:
-            yield found
+        while (fetched := self._do(during, lambda: next(rows, None))) is not None:
+            yield fetched
         self.record(statement, time.monotonic() - begun)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement as a temporary view over a checkpoint, replacing an older one of this name.
 
-        A checkpoint and no cache: Spark computes a lost part of a cache again, and rows that were numbered, or come
-        from a table that changed meanwhile, would not be the same ones again. A lost part of a checkpoint is an error.
+        It is not a cache, because Spark computes a lost part of a cache again, and rows that were numbered, or come
+        from a table that changed meanwhile, would then differ. A lost part of a checkpoint is an error.
         """
-        with freed_on_failure() as made:
-            frame = self._finished(statement, lambda: checkpoint(self._session, self._frame(statement.sql), made))
-            return self._kept(name, frame)
+        with freed_on_failure() as checkpoints:
+            frame = self._run(statement, lambda: checkpoint(self._session, self._frame(statement.sql), checkpoints))
+            return self._keep(name, frame)
 
     def keep_rows(self, name: str, columns: Sequence[tuple[str, str]], batches: Iterable[Sequence[Row]]) -> Relation:
         """Keep rows that come in batches as a temporary view, replacing an older relation of this name."""
@@ -317,12 +320,13 @@ class SparkEngine(Engine):
         for batch in batches:
             if batch:
                 frame = self._do(during, partial(with_rows, self._session, frame, list(batch)))
-        with freed_on_failure() as made:
-            kept = self._kept(name, self._do(during, lambda: checkpoint(self._session, frame, made)))
-        self.record(Statement(during, "/* rows of this machine as " + kept.sql + " */"), time.monotonic() - begun)
-        return kept
+        with freed_on_failure() as checkpoints:
+            relation = self._keep(name, self._do(during, lambda: checkpoint(self._session, frame, checkpoints)))
+        self.record(Statement(during, "/* rows of this machine as " + relation.sql + " */"), time.monotonic() - begun)
+        return relation
 
-    def _kept(self, name: str, frame: Any) -> Relation:
+    def _keep(self, name: str, frame: Any) -> Relation:
+        """Keep a checkpoint as a temporary view, replacing an older one of this name."""
         view = f"{self.private_prefix}kept_{name}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._release(view)
@@ -336,31 +340,31 @@ class SparkEngine(Engine):
         self._release(view)
 
     def _release(self, view: str) -> None:
-        """Forget a checkpoint, and free what it holds."""
+        """Forget a view, and free its checkpoint."""
         frame = self._views.pop(view, None)
         if frame is not None:
             with suppress(*FAILURES):
                 free(frame)
 
     def catalog_tables(self) -> list[tuple[str, str]] | None:
-        """(schema, name) of the tables and views of the current catalog; temporary views have no schema."""
+        """Return (schema, name) of the tables and views of the current catalog; temporary views have no schema."""
         return self._do("Spark's catalog", lambda: spark_catalog.tables(self._session))
 
     def catalog_columns(self, most: int) -> list[tuple[str, str, str]] | None:
-        """(schema, table, column) of the first tables of the current catalog."""
-        listed = self.catalog_tables() or []
-        return self._do("Spark's catalog", lambda: spark_catalog.columns(self._session, listed, most))
+        """Return (schema, table, column) of the first tables of the current catalog."""
+        tables = self.catalog_tables() or []
+        return self._do("Spark's catalog", lambda: spark_catalog.columns(self._session, tables, most))
 
     def lasting(self, relation: Relation) -> str:
-        """A FROM item that means the relation in any session, for a view that is to stay.
+        """Return a FROM item that means the relation in any session, for a view that remains.
 
         Raises:
-            UsageError: it is a frame or a text file.
+            UsageError: the relation is a frame or a text file.
         """
         return self._opener.lasting(relation)
 
     def workbench(self) -> DuckDBEngine:
-        """A DuckDB in memory, with what is left of the limits."""
+        """Return a DuckDB in memory, with what is left of the limits."""
         if self._bench is None:
             self._bench = DuckDBEngine(None, self.limits_left())
             self._bench.executed = self.executed
@@ -368,42 +372,43 @@ class SparkEngine(Engine):
         return self._bench
 
     def hand_over(self, name: str, statement: Statement) -> Relation:
-        """Keep the result of a statement on the workbench as `name`; it travels through Arrow."""
-        table = self._finished(statement, lambda: self._frame(statement.sql).toArrow())
+        """Keep the result of a statement on the workbench as `name`; it passes through Arrow."""
+        table = self._run(statement, lambda: self._frame(statement.sql).toArrow())
         return self.workbench().keep_arrow(name, table)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
-        """The columns of a statement's result with their kinds; the statement is not run."""
+        """Return the columns of a statement's result with their kinds; the statement is not run."""
         return self._do(step_of(statement), lambda: columns_of(self._frame(statement.sql).schema))
 
     def explain(self, statement: Statement, show_values: bool = False) -> str:
         """Return Spark's plan for a statement; the statement is not run.
 
-        Spark writes texts without quotes. So what an operator does with its columns is left out with their constants.
+        Spark writes texts without quotes, so the expressions of operators are left out together with their constants.
         """
         text = "EXPLAIN FORMATTED " + statement.sql
         plan = str(self._do(step_of(statement), lambda: self._session.sql(text).collect()[0][0]))
         return plan if show_values else "\n".join(line for line in plan.splitlines() if _has_no_constant(line))
 
     def version(self) -> str:
-        """For instance `Spark 4.3.0`."""
+        """Return the name and version of the engine, such as `Spark 4.3.0`."""
         return "Spark " + str(self._do("Spark's version", lambda: self._session.version))
 
     def access(self) -> str:
-        """The user, who writes nothing: Spark has no read-only mode, so this is what the statements do."""
+        """Return the user, and that it only reads. Spark has no read-only mode, so this is what the statements do."""
         user = self._do("Spark's user", lambda: self._session.sql("SELECT current_user()").collect()[0][0])
         return f"user {user}, SELECT only; temporary views in a session of its own"
 
-    # --- the way through ---
+    # --- running work on Spark ---
 
     def _frame(self, text: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the frame of a statement with its parameters."""
         if not parameters:
             return self._session.sql(text)
-        given = {f"p{place}": parameter(value) for place, value in enumerate(parameters, 1)}
-        return self._session.sql(bound(text, len(parameters)), args=given)
+        arguments = {f"p{number}": parameter(value) for number, value in enumerate(parameters, 1)}
+        return self._session.sql(bind_parameters(text, len(parameters)), args=arguments)
 
-    def _finished(self, statement: Statement, work: Callable[[], T]) -> T:
-        """What the work returns; noted with its time."""
+    def _run(self, statement: Statement, work: Callable[[], T]) -> T:
+        """Return what the work of a statement returns, and record the statement with its time."""
         begun = time.monotonic()
         with reporting(self.progress, statement.name, self._tasks):
             done = self._do(step_of(statement), work)
@@ -411,7 +416,7 @@ class SparkEngine(Engine):
         return done
 
     def _do(self, during: str, work: Callable[[], T], names: Names = ()) -> T:
-        """Run work on Spark; whatever goes wrong leaves as an error of ours."""
+        """Return what work on Spark returns; raise its errors as ours."""
         if self._deadline.over:
             raise self.out_of_time(during)
         self._cancelled.clear()
@@ -427,12 +432,13 @@ class SparkEngine(Engine):
         return done
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
+        """Return our error for an error of Spark."""
         if self._deadline.over and is_cancelled(error):
             return self.out_of_time(during)
         if self._cancelled.is_set() or is_cancelled(error):
             return Interrupted(f"Stopped in {during}.")
-        known = names(condition(error).partition(".")[0]) if callable(names) else names
-        return sentence(error, during, known)
+        known_names = names(condition(error).partition(".")[0]) if callable(names) else names
+        return sentence(error, during, known_names)
 
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
@@ -441,7 +447,7 @@ class SparkEngine(Engine):
                 quietly(self._session.interruptAll)
 
     def cancel(self) -> None:
-        """Stop the running statement, which then raises `Interrupted`; does nothing when none runs."""
+        """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""
         if self._bench is not None:
             self._bench.cancel()
         if not self._running:
@@ -454,16 +460,16 @@ class SparkEngine(Engine):
         if self._closed:
             return
         self._closed = True
-        with ExitStack() as each:  # from the last to the first, each also when Ctrl-C ends the one before it
-            each.callback(self._lease.give_back)
-            each.callback(self._worker.stop)
+        with ExitStack() as callbacks:  # from the last to the first, each also if Ctrl-C ends the one before it
+            callbacks.callback(self._lease.give_back)
+            callbacks.callback(self._worker.stop)
             if self._bench is not None:
-                each.callback(self._bench.close)
-            each.callback(self._tasks.close)
+                callbacks.callback(self._bench.close)
+            callbacks.callback(self._tasks.close)
             for view in list(self._views):
-                each.callback(self._drop, view)
-            each.callback(self._deadline.stop)
-            each.callback(self._interrupt)
+                callbacks.callback(self._drop, view)
+            callbacks.callback(self._deadline.stop)
+            callbacks.callback(self._interrupt)
 
     def _drop(self, view: str) -> None:
         with suppress(*FAILURES):
@@ -472,10 +478,10 @@ class SparkEngine(Engine):
 
 
 def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
-    """The statement with times as plain UTC ones: pyspark moves others into the zone of the machine."""
+    """Return the statement with times as plain UTC ones: pyspark moves others into the zone of the machine."""
     if not any(column.type.startswith("timestamp") and column.type != "timestamp_ntz" for column in described):
         return sql
-    names = [quote(f"c{place}", DIALECT) for place, _ in enumerate(described)]
+    names = [quote(f"c{number}", DIALECT) for number, _ in enumerate(described)]
     items = [
         "CAST(" + name + " AS TIMESTAMP_NTZ)" if column.kind.value == "timestamp" else name
         for name, column in zip(names, described, strict=True)
@@ -483,14 +489,14 @@ def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
     return "SELECT " + ", ".join(items) + " FROM (\n" + sql + "\n) AS given(" + ", ".join(names) + ")"
 
 
-# Making a view in Spark's catalog: a connection of its own, and one statement that writes.
+# Views in Spark's catalog, made over a connection of their own with one statement that writes.
 
 DURING = "making the view"
 _KINDS = {"VIEW": "view", "TEMPORARY": "temporary view", "MANAGED": "table", "EXTERNAL": "table"}
 
 
 def make_view(db: str, view: View, replace: bool) -> None:
-    """Make the view; see `create_view`."""
+    """Make the view, as `create_view` describes."""
     lease = spark_session.lease(db, Limits())
     try:
         quietly(partial(settle, lease.session))
@@ -503,13 +509,13 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 
 def refuse_fleeting(db: str, session: Any) -> None:
-    """Nothing when a view lives longer than what this process starts.
+    """Refuse to make a view that would end with a Spark of this process.
 
     Raises:
-        UsageError: the catalog lies in the memory of a Spark that is started here and ends with it.
+        UsageError: the catalog is in the memory of a Spark that is started here, and ends with it.
     """
-    own = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
-    if not db.startswith("sc://") and own and session.catalog.currentCatalog() == "spark_catalog":
+    is_in_memory = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
+    if not db.startswith("sc://") and is_in_memory and session.catalog.currentCatalog() == "spark_catalog":
         raise UsageError(
             "The catalog of this Spark is temporary, so it cannot keep a view. Name a server of Spark Connect "
             "(sc://host:port), configure a metastore, or write the release to a file "
@@ -518,6 +524,7 @@ def refuse_fleeting(db: str, session: Any) -> None:
 
 
 def _make(session: Any, view: View, replace: bool) -> None:
+    """Make the view, or replace one of its name."""
     name = ".".join(quote(part, "spark") for part in view.parts())
     tables = session.catalog
     kind = _KINDS.get(tables.getTable(name).tableType, "table") if tables.tableExists(name) else ""
@@ -527,7 +534,7 @@ def _make(session: Any, view: View, replace: bool) -> None:
 
 
 def _reason(error: Exception, view: View) -> SqlauditError:
-    """What went wrong, in words for someone who wants to write for once."""
+    """Return our error for an error of making a view."""
     code = condition(error).partition(".")[0] if isinstance(error, PySparkException) else ""
     if code in ("SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND"):
         return UsageError(f"There is no schema for the view {view.name!r}.")

@@ -1,7 +1,7 @@
-"""Spark's errors as our own sentences.
+"""Spark's errors in our own sentences.
 
-Spark's messages quote values ("The value 'HIV' of the type STRING cannot be cast"), so none passes through: the
-condition's name chooses the sentence, and the only words taken over are names of columns and tables of our statement.
+Spark's messages quote values ("The value 'HIV' of the type STRING cannot be cast"), so none is passed on: the name of
+the condition selects the sentence, and the only words taken over are names of columns and tables of our statement.
 """
 
 from __future__ import annotations
@@ -58,39 +58,39 @@ _LOST = ("Checkpoint block", "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND")
 
 
 def is_cancelled(error: Exception) -> bool:
-    """Whether the error says that somebody stopped the job."""
-    said = condition(error) + " " + str(error)
-    return any(word in said for word in _STOPPED)
+    """Return True if the error shows that somebody stopped the job."""
+    text = condition(error) + " " + str(error)
+    return any(word in text for word in _STOPPED)
 
 
 def condition(error: Exception) -> str:
-    """The name of the error's condition, for instance `UNRESOLVED_COLUMN.WITH_SUGGESTION`; empty if it has none."""
-    named: Any = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
-    return (named() or "") if named is not None else ""
+    """Return the name of the error's condition, such as `UNRESOLVED_COLUMN.WITH_SUGGESTION`; empty if it has none."""
+    get_condition: Any = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    return (get_condition() or "") if get_condition is not None else ""
 
 
 def sentence(error: Exception, during: str, names: Iterable[str] = ()) -> SqlauditError:
-    """What went wrong, without any value of the data.
+    """Return our error for an error of Spark, without any value of the data.
 
     Args:
-        error: what pyspark, py4j or gRPC raised.
-        during: what was going on, as a noun (`the step 'totals'`, `--query`).
-        names: known columns or tables, for the hint with the closest one.
+        error: the error of pyspark, py4j or gRPC.
+        during: the work that failed, as a noun (`the step 'totals'`, `--query`).
+        names: columns or tables that exist, for the hint with the closest one.
     """
-    said = str(error)
-    if "maxResultSize" in said:
+    message = str(error)
+    if "maxResultSize" in message:
         return Incomplete(
             f"The result of {during} is larger than what may come back to one machine (spark.driver.maxResultSize)."
         )
-    if any(word in said for word in _LOST):
+    if any(word in message for word in _LOST):
         return EngineError(_SENTENCES["CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"][1].format(during=during))
-    if "OutOfMemoryError" in said:
+    if "OutOfMemoryError" in message:
         return Incomplete(f"Spark ran out of memory in {during}; give it more with {spelled('memory_limit')}.")
     code = condition(error)
-    named = [code.partition(".")[0], *_CONDITION.findall(said)]
-    known = [name for name in named if name in _SENTENCES]
-    if known:  # the last one is the innermost reason
-        kind, text = _SENTENCES[known[-1]]
+    conditions = [code.partition(".")[0], *_CONDITION.findall(message)]
+    with_sentence = [name for name in conditions if name in _SENTENCES]
+    if with_sentence:  # the last one is the innermost reason
+        kind, text = _SENTENCES[with_sentence[-1]]
         word = _name_in(error)
         hint = closest(word, names) if word else ""
         return kind(text.format(during=during, name=repr(word) if word else "of that name", hint=hint))
@@ -99,14 +99,14 @@ def sentence(error: Exception, during: str, names: Iterable[str] = ()) -> Sqlaud
         or ("UNAVAILABLE" in str(error))
     ):
         return EngineError(f"The connection to Spark was lost in {during}. Nothing was changed.")
-    shown = f" ({code})" if code and code.replace("_", "").replace(".", "").isalnum() else ""
-    return EngineError(f"Spark failed in {during}{shown}.")
+    detail = f" ({code})" if code and code.replace("_", "").replace(".", "").isalnum() else ""
+    return EngineError(f"Spark failed in {during}{detail}.")
 
 
 def _name_in(error: Exception) -> str:
-    """The name that the error is about, without the quotes that Spark puts around its parts."""
-    given: Any = getattr(error, "getMessageParameters", None)
-    parameters = (given() or {}) if given is not None else {}
+    """Return the name that the error is about, without the quotes that Spark puts around its parts."""
+    get_parameters: Any = getattr(error, "getMessageParameters", None)
+    parameters = (get_parameters() or {}) if get_parameters is not None else {}
     for key in _NAMES:
         if parameters.get(key):
             return str(parameters[key]).replace("``", "\0").replace("`", "").replace("\0", "`")

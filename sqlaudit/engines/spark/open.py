@@ -1,4 +1,4 @@
-"""From targets to relations: tables and views of the catalog, files, frames, queries and conditions."""
+"""Opening targets in Spark: tables and views of the catalog, files, frames, queries and conditions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import LAKES, lake_error, partition_columns, refuse_same
-from sqlaudit.engines.duckdb.frames import FRAME, exact_column, pandas_as_arrow, scannable, with_inner_types
+from sqlaudit.engines.duckdb.frames import FRAME, exact_column, make_scannable, pandas_as_arrow, with_inner_types
 from sqlaudit.engines.spark import session
 from sqlaudit.engines.spark.session import PySparkException
 from sqlaudit.engines.spark.values import columns_of
 
-# Files as Spark reads them: which of them are read at all, and folders whose names are columns.
+# Files as Spark reads them: the formats that are read at all, and folders whose names are columns.
 
 _PARQUET = (".parquet", ".pq")
 _OTHERS = (
@@ -38,30 +38,30 @@ _OTHERS = (
     *(".xlsx", ".xlsm", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
 )
 READERS = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryfile")
-"""What stands before a path in a query of Spark: csv.`path`."""
+"""The words before a path in a query of Spark: csv.`path`."""
 REFUSAL = (
     "On Spark only Parquet files can be audited, because Spark may change or omit values of other files. Audit other "
     "files with DuckDB (without {db}), or load them as a table or Parquet."
 )
 HIDDEN = {"ignoredPathSegmentRegex": "^[._]"}
-"""What Spark leaves out of folders by itself, whatever the session says."""
+"""The option for the files that Spark leaves out of folders, whatever the session sets."""
 EVERYTHING = {"ignoredPathSegmentRegex": "(?!)", "recursiveFileLookup": True}
 ALONE = {**HIDDEN, "recursiveFileLookup": True, "mergeSchema": False}
-"""Read what is in the files, and nothing from the names of their folders."""
+"""Options to read only the content of files, and nothing from the names of their folders."""
 _OF_WRITERS = re.compile(r"_SUCCESS|_(common_)?metadata|_(started|committed)_\d+|\..*\.crc")
-"""What Spark itself writes beside the rows."""
+"""Names of files that Spark itself writes beside the rows."""
 
 
 def looks_like_path(text: str) -> bool:
-    """True for a text that can only be meant as files: it has a known suffix, a slash, a wildcard or a scheme."""
+    """Return True if a text can only mean files: it has a suffix of tables, a slash, a wildcard or a scheme."""
     return any(sign in text for sign in "/\\*?") or text.lower().endswith(_PARQUET + _OTHERS)
 
 
 def parquet_path(text: str, read: ReadOptions) -> str:
-    """The path, glob or folder of Parquet files as Spark takes it.
+    """Return the path, glob or folder of Parquet files as Spark takes it.
 
     Raises:
-        UsageError: files of another format, or an option for these.
+        UsageError: the files have another format, or an option is set that Parquet files do not have.
     """
     is_parquet = text.lower().endswith(_PARQUET) or is_folder(text)
     if read.format != "parquet" and (read.format or not is_parquet):
@@ -74,7 +74,7 @@ def parquet_path(text: str, read: ReadOptions) -> str:
 
 
 def folder_options(path: str, read: ReadOptions) -> dict[str, Any]:
-    """The options that read folders named `column=value` from the first one on, or keep Spark from reading any."""
+    """Return options that read folders named `column=value` from the first one on, or that read none."""
     if not read.hive_partitioning:
         return ALONE
     parts = path.split("/")
@@ -84,12 +84,12 @@ def folder_options(path: str, read: ReadOptions) -> dict[str, Any]:
 
 
 def below_folders(paths: Iterable[str]) -> list[Path]:
-    """The files that lie in folders named `column=value`."""
+    """Return the files that are in folders named `column=value`."""
     return [Path(path) for path in paths if any("=" in folder for folder in path.split("/")[:-1])]
 
 
 def as_pattern(path: str) -> str:
-    r"""A pattern that means this one path.
+    r"""Return a pattern that matches only this path.
 
     Example:
         >>> print(as_pattern("/data/a[1].parquet"))
@@ -98,13 +98,13 @@ def as_pattern(path: str) -> str:
     return re.sub(r"([\\{}\[\]*?,])", r"\\\1", path)
 
 
-def refuse_left_out(named: Iterable[str], listed: Iterable[str], label: str) -> None:
-    """Refuse files that the path names and Spark does not read; of those that it lists it reads none of summaries.
+def refuse_left_out(named: Iterable[str], read_paths: Iterable[str], label: str) -> None:
+    """Refuse a path that names files which Spark does not read. Of the files that it lists, it reads no summaries.
 
     Raises:
         InputError: there is one.
     """
-    read = {path for path in listed if not path.rpartition("/")[2].startswith(("_metadata", "_common_metadata"))}
+    read = {path for path in read_paths if not path.rpartition("/")[2].startswith(("_metadata", "_common_metadata"))}
     count = sum(not _OF_WRITERS.fullmatch(path.rpartition("/")[2]) for path in set(named) - read)
     if count:
         raise InputError(
@@ -113,16 +113,16 @@ def refuse_left_out(named: Iterable[str], listed: Iterable[str], label: str) -> 
         )
 
 
-def refuse_read_options(read: ReadOptions, what: str, allowed: tuple[str, ...] = ()) -> None:
-    """Read options are for text files.
+def refuse_read_options(read: ReadOptions, source: str, allowed: tuple[str, ...] = ()) -> None:
+    """Refuse options for reading files, except the allowed ones.
 
     Raises:
-        UsageError: one was given.
+        UsageError: an option is set.
     """
-    given = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
-    refused = [name.replace("_", " ") for name in given if name not in allowed]
+    changed = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
+    refused = [name.replace("_", " ") for name in changed if name not in allowed]
     if refused:
-        raise UsageError(f"The option {refused[0]!r} applies to text files, not to {what}.")
+        raise UsageError(f"The option {refused[0]!r} applies to text files, not to {source}.")
 
 
 # Frames of Python as Arrow tables, which is how they reach Spark.
@@ -132,12 +132,12 @@ def arrow_table(frame: Any) -> Any:
     """Return a pandas, polars or Arrow frame as an Arrow table of types that Spark has.
 
     Raises:
-        UsageError: something else.
-        InputError: a frame without columns, or a column that Spark would round, or does not read.
+        UsageError: the object is not a frame.
+        InputError: the frame has no columns, or a column that Spark would round or does not read.
     """
     import pyarrow as pa
 
-    table, names = scannable(frame)
+    table, names = make_scannable(frame)
     if hasattr(table, "isetitem"):
         table = pandas_as_arrow(table, names)
     if hasattr(table, "collect"):  # a lazy frame of polars
@@ -146,12 +146,12 @@ def arrow_table(frame: Any) -> Any:
         table = table.to_arrow()
     elif hasattr(table, "to_table"):
         table = table.to_table()
-    columns = [exact_column(one, name, FRAME, spark_type) for one, name in zip(table.columns, names, strict=True)]
+    columns = [exact_column(column, name, FRAME, spark_type) for column, name in zip(table.columns, names, strict=True)]
     return pa.Table.from_arrays(columns, names=names)
 
 
 def spark_type(kind: Any) -> Any:
-    """Return the Arrow type as which Spark reads one exactly, if a cast to it keeps the values; None: there is none."""
+    """Return the Arrow type as which Spark reads a type exactly, if a cast to it keeps the values; else None."""
     import pyarrow as pa
 
     types = pa.types
@@ -180,18 +180,18 @@ def spark_type(kind: Any) -> Any:
 DIALECT = "spark"
 Do = Callable[..., Any]
 _RANDOM = re.compile(r"\b(rand|randn|uuid)\((?=-?\d|Some\()|^[\s:+|-]*Sample [\d.]+, [\d.]+, ", re.MULTILINE)
-"""What gives other rows each time, in the text of a plan: there functions have seeds, which texts of a query lack."""
+"""Random rows in the text of a plan, in which functions have seeds, unlike in the text of a query."""
 
 
 @dataclass(frozen=True)
 class SparkOpener:
-    """Opens targets in a session.
+    """Opener of targets in a session.
 
     Args:
         session: the engine's session.
         do: `do(during, work, names)` runs work on Spark and turns its errors into ours.
         keep: `keep(frame, stem)` makes a temporary view over a frame of Spark, and returns its quoted name.
-        behind: what each temporary view is made of, as a FROM item that any session understands; empty = there is none.
+        behind: the source of each temporary view, as a FROM item that any session understands; empty = there is none.
     """
 
     session: Any
@@ -200,26 +200,27 @@ class SparkOpener:
     behind: dict[str, str] = field(default_factory=dict)
 
     def open(self, target: Target) -> Relation:
-        """The relation of a target; see `Engine.open`."""
+        """Return the relation of a target, as `Engine.open` describes."""
         where = guard_expression(target.where, DIALECT, about("where")) if target.where else None
         if target.query:
-            return self._query(target, where)
+            return self._open_query(target, where)
         if target.frame is not None:
             refuse_read_options(target.read, "a frame")
-            source = self._frame(target.frame)
+            source = self._view_of_frame(target.frame)
             frame = self.do("the frame", lambda: _analyzed(self.session.table(source)))
-            return self._relation(target, source, (), frame, where)
-        parts = self._table(target.relation)
+            return self._make_relation(target, source, (), frame, where)
+        parts = self._find_table(target.relation)
         if parts is None:
-            return self._file(target, where)
+            return self._open_files(target, where)
         refuse_read_options(target.read, "a table")
         name = ".".join(quote(part, DIALECT) for part in parts)
         frame = self.do(f"the table {target.relation!r}", lambda: _analyzed(self.session.table(name)))
-        return self._relation(target, name, (".".join(parts),), frame, where)
+        return self._make_relation(target, name, (".".join(parts),), frame, where)
 
-    def _relation(
+    def _make_relation(
         self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None
     ) -> Relation:
+        """Return the relation over a FROM item whose frame is analyzed, restricted to a condition."""
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
         if twice:  # one name to Spark, which would refuse each statement in its own words
@@ -233,37 +234,39 @@ class SparkOpener:
             select = "SELECT * FROM " + source + " WHERE " + condition
             frame = self.do(spelled("where"), lambda: _analyzed(self.session.sql(select)), names)
             below = self.behind.get(source, source)
-            source = self._kept(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
+            source = self._keep_view(frame, "rows", below and "(SELECT * FROM " + below + " WHERE " + condition + ")")
         columns = columns_of(frame.schema)
         return Relation(source, columns, target.name, tables, remarks=condition_remarks(where, columns, DIALECT))
 
     def _refuse_random(self, source: str, label: str) -> None:
-        """Refuse views and frames that give other rows each time they are read, as their plan says."""
-        said = self.do(
+        """Refuse views and frames whose plan shows that they give other rows each time they are read."""
+        plan_rows = self.do(
             f"the plan of {label}", lambda: self.session.sql("EXPLAIN EXTENDED SELECT * FROM " + source).collect()
         )
-        found = _RANDOM.search(str(said[0][0]))
-        if found:
-            raise RandomRowsError(label, f"{found[1]}()" if found[1] else "a sample")
+        match = _RANDOM.search(str(plan_rows[0][0]))
+        if match:
+            raise RandomRowsError(label, f"{match[1]}()" if match[1] else "a sample")
 
-    def _query(self, target: Target, where: exp.Expression | None) -> Relation:
+    def _open_query(self, target: Target, where: exp.Expression | None) -> Relation:
+        """Return the relation of a query, as a temporary view."""
         root = guard_query(target.query, DIALECT)
         refuse_read_options(target.read, "a query")
         self._refuse_paths(root)
         text = root.sql(dialect=DIALECT, comments=False)
 
-        def known(code: str) -> Iterable[str]:
-            return self.known() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
+        def names_for_hint(code: str) -> Iterable[str]:
+            return self.list_tables() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
 
-        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), known)
+        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), names_for_hint)
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
         if twice:
             raise UsageError(f"{spelled('query')} has several columns named {twice[0]!r}. Give each its own name (AS).")
-        return self._relation(target, self._kept(frame, "query", "(" + text + ")"), tables, frame, where)
+        return self._make_relation(target, self._keep_view(frame, "query", "(" + text + ")"), tables, frame, where)
 
-    def _file(self, target: Target, where: exp.Expression | None) -> Relation:
+    def _open_files(self, target: Target, where: exp.Expression | None) -> Relation:
+        """Return the relation of Parquet files, all of which Spark reads with the same columns."""
         label = target.relation
         path = parquet_path(label, target.read)
         frame = self._read(label, path, folder_options(path, target.read))
@@ -275,8 +278,8 @@ class SparkOpener:
             names = self._same_columns(label, paths)
             if target.read.hive_partitioning:  # of a column in both, Spark would take the folders' values
                 refuse_same(names, partition_columns(below, label), label)
-        source = self._kept(frame, "file", "" if below else "parquet." + quote(path, DIALECT))
-        return self._relation(target, source, (label,), frame, where)
+        source = self._keep_view(frame, "file", "" if below else "parquet." + quote(path, DIALECT))
+        return self._make_relation(target, source, (label,), frame, where)
 
     def _read(self, label: str, path: str, options: dict[str, Any], files: str = "parquet") -> Any:
         reader = self.session.read.format(files).options(**options)
@@ -286,29 +289,31 @@ class SparkOpener:
         return [unquote(address) for address in self.do(f"the file {label!r}", frame.inputFiles)]
 
     def _refuse_lake(self, label: str, paths: Sequence[str]) -> None:
-        """Refuse files of a table whose log lies beside them, or in a folder above, wherever Spark reads them."""
+        """Refuse files of a table whose log lies beside them, or in a folder above, in any storage that Spark reads."""
         above: dict[str, set[str]] = {}
         for path in paths:
             scheme, _, rest = path.partition("//")
             host, *parts = rest.split("/")
             folders = ("/".join(map(as_pattern, parts[:depth])) for depth in range(1, len(parts)))
             above.setdefault(f"{scheme}//{host}/", set()).update(folders)
-        for place, listed in above.items():
+        for root, folder_patterns in above.items():
             logs: list[str] = []
-            for folder in ("", f"{{{','.join(sorted(listed))}}}/"):  # of a bucket, or of any folder below it
+            any_folder = f"{{{','.join(sorted(folder_patterns))}}}/"
+            for folder in ("", any_folder):  # logs at the root of a bucket, or in any folder below it
                 with suppress(UsageError):  # there is none
-                    pattern = f"{place}{folder}{{{','.join(LAKES)}}}"
+                    pattern = f"{root}{folder}{{{','.join(LAKES)}}}"
                     logs += self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
             for log, name in LAKES.items():
                 folder = f"/{log.partition('/')[0]}/"
-                found = next((path.partition(folder)[0] for path in logs if folder in path), None)
-                if found is not None:
-                    raise lake_error(label, name, found)
+                table_folder = next((path.partition(folder)[0] for path in logs if folder in path), None)
+                if table_folder is not None:
+                    raise lake_error(label, name, table_folder)
 
     def _refuse_left_out(self, label: str, path: str, paths: Sequence[str]) -> None:
+        """Refuse a path that names files which Spark leaves out, or might leave out without a report."""
         named = self._paths(label, self._read(label, path, EVERYTHING, "binaryFile"))
-        is_one = len(paths) == 1 and paths[0].endswith(path)
-        if not is_one and not session.names_left_out(self.session):
+        is_instance_of = len(paths) == 1 and paths[0].endswith(path)
+        if not is_instance_of and not session.names_left_out(self.session):
             raise UsageError(
                 f"Spark before 4.3 does not say which files of {label!r} it leaves out: name one file, a table, or a "
                 "data frame."
@@ -316,7 +321,7 @@ class SparkOpener:
         refuse_left_out(named, paths, label)
 
     def _same_columns(self, label: str, paths: Sequence[str]) -> list[str]:
-        """The names of the columns that the files have, all of them: Spark takes the columns of any one of them."""
+        """Return the names of the columns, which must be the same in all files: Spark takes those of any file."""
         first: dict[str, str] = {}
         for path in paths:
             fields = self._read(label, as_pattern(path), ALONE).schema.fields
@@ -331,7 +336,7 @@ class SparkOpener:
         return list(first)
 
     def _refuse_paths(self, root: exp.Query) -> None:
-        """Refuse files in a query (csv.`path`, or the name of a class before it), which nothing has looked at."""
+        """Refuse files in a query (csv.`path`, or the name of a class before it), which were not checked."""
         for table in _tables(root):
             reader = table.db.lower() in READERS or "." in table.db
             if reader and not table.catalog and not self._exists((table.db, table.name)):
@@ -341,61 +346,62 @@ class SparkOpener:
                 )
 
     def _refuse_unread_rows(self, names: Sequence[str], label: str) -> None:
-        """Refuse a table with the column that Spark keeps lines in which it could not read."""
-        named = "spark.sql.columnNameOfCorruptRecord"
-        kept_in = str(self.do("Spark's settings", lambda: self.session.conf.get(named, "_corrupt_record")))
-        if kept_in.casefold() in map(str.casefold, names):
+        """Refuse a table with the column in which Spark keeps lines that it could not read."""
+        setting = "spark.sql.columnNameOfCorruptRecord"
+        corrupt_column = str(self.do("Spark's settings", lambda: self.session.conf.get(setting, "_corrupt_record")))
+        if corrupt_column.casefold() in map(str.casefold, names):
             raise UsageError(
-                f"{label} has a column {kept_in!r}, where Spark keeps lines that it could not read. Read the files "
-                "again without loss, or leave out these rows and the column with a query."
+                f"{label} has a column {corrupt_column!r}, where Spark keeps lines that it could not read. Read the "
+                "files again without loss, or leave out these rows and the column with a query."
             )
 
-    def _frame(self, frame: Any) -> str:
-        """A view over a frame. One of Spark's own comes through a global view, since its session is another one."""
+    def _view_of_frame(self, frame: Any) -> str:
+        """Return a view over a frame. One of Spark comes through a global view, since its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
             table = arrow_table(frame)
-            return self._kept(self.do("the frame", lambda: self.session.createDataFrame(table)), "frame", "")
+            return self._keep_view(self.do("the frame", lambda: self.session.createDataFrame(table)), "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))
         try:
             schema = self.session.conf.get("spark.sql.globalTempDatabase", "global_temp")
             name = ".".join(quote(part, DIALECT) for part in (schema, shared))
-            return self._kept(self.do("the frame", lambda: _analyzed(self.session.table(name))), "frame", "")
+            return self._keep_view(self.do("the frame", lambda: _analyzed(self.session.table(name))), "frame", "")
         finally:
             self.do("the frame", lambda: catalog.dropGlobalTempView(shared))
 
-    def _kept(self, frame: Any, stem: str, behind: str) -> str:
+    def _keep_view(self, frame: Any, stem: str, behind: str) -> str:
+        """Keep a view over a frame, with its source outside of the session; return its quoted name."""
         view = self.keep(frame, stem)
         self.behind[view] = behind
         return view
 
     def lasting(self, relation: Relation) -> str:
-        """What a relation is in any session; see `Engine.lasting`.
+        """Return a FROM item that means a relation in any session, as `Engine.lasting` describes.
 
         Raises:
-            UsageError: it is a frame, or files in folders that are columns.
+            UsageError: the relation is a frame, or files in folders that are columns.
         """
-        found = self.behind.get(relation.sql, relation.sql)
-        if not found:
+        source = self.behind.get(relation.sql, relation.sql)
+        if not source:
             raise UsageError(
                 f"{relation.label} exists only in this session of Spark, so a view cannot read it. Name a table, or a "
                 "Parquet file."
             )
-        return found
+        return source
 
-    def _table(self, name: str) -> tuple[str, ...] | None:
-        """The parts of the name of a table or view that exists; none when it is a file's name.
+    def _find_table(self, name: str) -> tuple[str, ...] | None:
+        """Return the parts of the name of a table or view that exists; None if the text is the name of a file.
 
         Raises:
-            UsageError: neither a table nor like a file's name.
+            UsageError: the text is neither a table nor like a file's name.
         """
         parts = _parts(name)
         if parts and self._exists(parts):
             return parts
         if looks_like_path(name):
             return None
-        hint = closest(name, self.known(parts[:-1]))
+        hint = closest(name, self.list_tables(parts[:-1]))
         raise UsageError(f"There is no table {name!r} in Spark's catalog.{hint}")
 
     def _exists(self, parts: Sequence[str]) -> bool:
@@ -405,8 +411,8 @@ class SparkOpener:
         except UsageError:  # more parts than this catalog has
             return False
 
-    def known(self, schema: Sequence[str] = ()) -> list[str]:
-        """The names of the tables and views of a schema, of the current one if none is named."""
+    def list_tables(self, schema: Sequence[str] = ()) -> list[str]:
+        """Return the names of the tables and views of a schema, by default the current one."""
         text = "SHOW TABLES" + (" IN " + ".".join(quote(part, DIALECT) for part in schema) if schema else "")
         try:
             rows = self.do("Spark's catalog", lambda: self.session.sql(text).collect())
@@ -416,12 +422,13 @@ class SparkOpener:
 
 
 def _analyzed(frame: Any) -> Any:
-    frame.schema  # noqa: B018  Spark Connect looks at names only now
+    """Return the frame after its names are resolved, which Spark Connect does only when the schema is read."""
+    frame.schema  # noqa: B018
     return frame
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a table's name, with Spark's backticks or with double quotes; none for what is no name."""
+    """Return the parts of a table's name, with Spark's backticks or with double quotes; none if it is not a name."""
     try:
         if "`" in name:
             return tuple(part.name for part in exp.to_table(name, dialect=DIALECT).parts)
@@ -431,45 +438,45 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _tables(query: exp.Query) -> list[exp.Table]:
-    """The tables that a query reads, without its own CTEs and functions."""
-    own = {cte.alias for cte in query.find_all(exp.CTE)}
+    """Return the tables that a query reads, without its own CTEs and functions."""
+    cte_names = {cte.alias for cte in query.find_all(exp.CTE)}
     tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-    return [table for table in tables if table.args.get("db") or table.name not in own]
+    return [table for table in tables if table.args.get("db") or table.name not in cte_names]
 
 
-def bound(text: str, count: int) -> str:
-    """The statement with its parameters $1, $2, … as Spark names them (:p1, :p2, …); not those within texts."""
+def bind_parameters(text: str, count: int) -> str:
+    """Return the statement with its parameters $1, $2, … as Spark names them (:p1, :p2, …), except in texts."""
     tokens = sqlglot.tokenize(text, dialect=DIALECT)
-    pieces, at = [], 0
+    pieces, position = [], 0
     for sign, number in pairwise(tokens):
         if sign.text == "$" and number.text.isdigit() and number.start == sign.end + 1 and int(number.text) <= count:
-            pieces += [text[at : sign.start], ":p", number.text]
-            at = number.end + 1
-    return "".join([*pieces, text[at:]])
+            pieces += [text[position : sign.start], ":p", number.text]
+            position = number.end + 1
+    return "".join([*pieces, text[position:]])
 
 
-# What Spark's catalog holds, for proposals and completion: there is no information_schema to ask.
+# The content of Spark's catalog, for proposals and completion: Spark has no information_schema.
 
 MOST_TABLES = 100
-"""Of so many tables the columns are read in advance; each is a question to the metastore."""
+"""Number of tables whose columns are read in advance; each takes a request to the metastore."""
 _OURS = "sqlaudit_"
 
 
 def tables(session: Any) -> list[tuple[str, str]]:
-    """(schema, name) of the tables and views of the current catalog; temporary views have no schema."""
-    found = set()
+    """Return (schema, name) of the tables and views of the current catalog; temporary views have no schema."""
+    names = set()
     for (schema,) in session.sql("SHOW DATABASES").collect():
         for row in session.sql("SHOW TABLES IN " + quote(schema, "spark")).collect():
             if not row["tableName"].startswith(_OURS):
-                found.add(("" if row["isTemporary"] else schema, row["tableName"]))
-    return sorted(found)
+                names.add(("" if row["isTemporary"] else schema, row["tableName"]))
+    return sorted(names)
 
 
-def columns(session: Any, listed: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str, str]]:
-    """(schema, table, column) of the first tables; a view that cannot be resolved is left out."""
-    found: list[tuple[str, str, str]] = []
-    for schema, name in listed[:MOST_TABLES]:
-        place = ".".join(quote(part, "spark") for part in (schema, name) if part)
+def columns(session: Any, tables_with_schemas: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str, str]]:
+    """Return (schema, table, column) of the first tables; a view that cannot be resolved is left out."""
+    names: list[tuple[str, str, str]] = []
+    for schema, name in tables_with_schemas[:MOST_TABLES]:
+        full_name = ".".join(quote(part, "spark") for part in (schema, name) if part)
         with suppress(PySparkException):
-            found += [(schema, name, column) for column in session.table(place).schema.names]
-    return found[:most]
+            names += [(schema, name, column) for column in session.table(full_name).schema.names]
+    return names[:most]

@@ -1,4 +1,4 @@
-"""Sessions of Spark: found, started, or on a server, with the settings that a correct result depends on."""
+"""Sessions of Spark: open ones, started ones, or on a server, with the settings that a correct result depends on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Limits
 
-# Starting a Spark in this process, and ending it: without a word on stderr, and with nothing left behind.
+# Starting a Spark in this process, and ending it, without output on stderr and without files left behind.
 
 INSTALL = "pip install 'sqlaudit[spark]'"
 OLDEST = (4, 0)
@@ -54,14 +54,49 @@ except ImportError:  # only Spark Connect needs it
 
 
 FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
-"""What leaves pyspark when something fails."""
+"""The errors that pyspark raises."""
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
-def _java() -> None:
+# Attributes of pyspark that are not public, each in one line; tried with pyspark 4.0 and 4.3.
+
+
+def java_session(session: Any) -> Any:
+    """Return the Java session of a session of classic Spark."""
+    return session._jsparkSession
+
+
+def java_plan(frame: Any) -> Any:
+    """Return the Java plan (QueryExecution) of a frame of classic Spark."""
+    return frame._jdf.queryExecution()
+
+
+def bind_to_session(frame: Any, session: Any) -> Any:
+    """Return a frame of Spark Connect that belongs to another session."""
+    frame._plan._spark_session = session
+    return type(frame)(frame._plan, session)
+
+
+def active_context() -> Any:
+    """Return the context of classic Spark in this process, whoever started it; None if there is none."""
+    return pyspark.SparkContext._active_spark_context
+
+
+def current_gateway() -> Any:
+    """Return the gateway to the Java process of classic Spark; None if there is none."""
+    return pyspark.SparkContext._gateway
+
+
+def forget_gateway() -> None:
+    """Let pyspark start another Java process next time."""
+    pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
+
+
+def _require_java() -> None:
+    """Raise MissingDriver if there is no Java runtime."""
     home = os.environ.get("JAVA_HOME", "")
-    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
-    if not found:
+    is_installed = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not is_installed:
         raise MissingDriver(
             "Spark needs a Java runtime, version 17 or newer, and there is none "
             + ("in JAVA_HOME." if home else "in the path: install one (openjdk-17-jre-headless) or set JAVA_HOME.")
@@ -69,29 +104,29 @@ def _java() -> None:
 
 
 def start(where: str, limits: Limits) -> Callable[[], None]:
-    """Start Spark, without a word on stderr; return what stops it and removes its folder."""
+    """Start Spark, without output on stderr; return a function that stops it and removes its folder."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
-    _java()
+    _require_java()
     folder = PrivateFolder("spill", limits.temp_directory)
     log = folder.path / "start.log"
     settings = _settings(where, limits, folder.path)
     conf = SparkConf(loadDefaults=False)
     for name, value in settings.items():
         conf.set(name, value)
-    gateway = SparkContext._gateway
+    gateway = current_gateway()
     handler = signal.getsignal(signal.SIGINT)
     with ExitStack() as on_failure:
         on_failure.callback(folder.close)
         try:
             if gateway is None:
-                with log.open("wb") as said:
-                    gateway = launch_gateway(conf, popen_kwargs={"stdout": said, "stderr": said})
+                with log.open("wb") as log_file:
+                    gateway = launch_gateway(conf, popen_kwargs={"stdout": log_file, "stderr": log_file})
             on_failure.callback(_end_gateway, gateway)
             context = SparkContext(conf=conf, gateway=gateway)
         except _REFUSALS as error:
-            raise _not_started(error, log, where) from None
+            raise _start_error(error, log, where) from None
         finally:
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGINT, handler)  # pyspark puts its own there
@@ -107,13 +142,10 @@ def start(where: str, limits: Limits) -> Callable[[], None]:
 
 
 def _end_gateway(gateway: Any) -> None:
-    """End the Java process that was started for us, and wait for it: it removes its own files."""
-    from pyspark import SparkContext
-
+    """End the Java process that was started for us, and wait for it, since it removes its own files."""
     if gateway is None:
         return
-    SparkContext._gateway = None
-    SparkContext._jvm = None
+    forget_gateway()
     with suppress(Py4JError, OSError):
         gateway.shutdown()
     process = getattr(gateway, "proc", None)
@@ -127,27 +159,31 @@ def _end_gateway(gateway: Any) -> None:
             process.wait()
 
 
-def _not_started(error: Exception, log: Path, where: str) -> SqlauditError:
-    """Why Spark did not start; its own words stay in the log, which goes away with the folder."""
-    said = log.read_text(errors="replace") if log.exists() else ""
-    if "UnsupportedClassVersionError" in said or "Unrecognized option" in said:
+def _start_error(error: Exception, log: Path, where: str) -> SqlauditError:
+    """Return the error for a Spark that did not start. Its own messages stay in the log, which is removed with the
+    folder.
+    """
+    log_text = log.read_text(errors="replace") if log.exists() else ""
+    if "UnsupportedClassVersionError" in log_text or "Unrecognized option" in log_text:
         return MissingDriver("Spark needs a Java runtime of version 17 or newer, but the one found is older.")
     if "Could not parse Master URL" in str(error):
-        return UsageError(f"Spark does not understand {_called(where)}.")
+        return UsageError(f"Spark does not understand {_describe_master(where)}.")
     if where.startswith(("local", "local-cluster")):
         return EngineError("Spark did not start: its Java process ended, or refused its settings.")
-    return ConnectionFailed(f"Spark could not be started on {_called(where)}: no such cluster answers, or it refused.")
+    return ConnectionFailed(
+        f"Spark could not be started on {_describe_master(where)}: no such cluster answers, or it refused."
+    )
 
 
-def _called(where: str) -> str:
-    """A master as sentences call it: only where it can hold no secret."""
+def _describe_master(where: str) -> str:
+    """Return how messages name a master: by its address only if that can hold no secret."""
     return f"the master {where!r}" if _PLAIN_MASTER.fullmatch(where) else "this master"
 
 
 def _settings(where: str, limits: Limits, folder: Path) -> dict[str, str]:
-    """What a Spark is started with: silent, private, and nothing left in the folder that we are in."""
+    """Return the settings with which a Spark is started: silent, private, and without files in the current folder."""
     local = where.startswith("local")
-    chosen = {
+    settings = {
         "spark.master": where,
         "spark.app.name": "sqlaudit",
         "spark.log.level": "OFF",
@@ -159,7 +195,7 @@ def _settings(where: str, limits: Limits, folder: Path) -> dict[str, str]:
         "spark.sql.artifact.isolation.enabled": "false",
     }
     if local:
-        chosen |= {
+        settings |= {
             "spark.local.dir": str(folder),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -167,14 +203,14 @@ def _settings(where: str, limits: Limits, folder: Path) -> dict[str, str]:
             "spark.sql.shuffle.partitions": str(max(2, limits.threads or os.cpu_count() or 2)),
         }
     if limits.memory:
-        chosen["spark.driver.memory"] = megabytes(limits.memory)
+        settings["spark.driver.memory"] = megabytes(limits.memory)
     if not _has_metastore():
-        chosen["spark.sql.warehouse.dir"] = (folder / "warehouse").as_uri()
-    return chosen
+        settings["spark.sql.warehouse.dir"] = (folder / "warehouse").as_uri()
+    return settings
 
 
 def _has_metastore() -> bool:
-    """Whether the user's Spark is configured for a metastore, whose warehouse is then theirs."""
+    """Return True if the user's Spark is configured for a metastore, which then has a warehouse of its own."""
     homes = [os.environ.get(name, "") for name in ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "HIVE_CONF_DIR")]
     homes += [str(Path(os.environ["SPARK_HOME"]) / "conf")] if os.environ.get("SPARK_HOME") else []
     return any((Path(home) / "hive-site.xml").exists() for home in homes if home)
@@ -184,10 +220,10 @@ _UNITS = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024**2}
 
 
 def megabytes(size: str) -> str:
-    """A size as DuckDB writes it (`4GB`, `512 MiB`) as Java takes it.
+    """Return a size in the form that DuckDB takes (`4GB`, `512 MiB`) in the form that Java takes.
 
     Raises:
-        UsageError: not a size, or one that no Java process can start with.
+        UsageError: the text is not a size, or Java cannot start with so little.
 
     Example:
         >>> megabytes("4GB"), megabytes("1.5 GiB")
@@ -203,14 +239,14 @@ def megabytes(size: str) -> str:
     return f"{int(amount)}m"
 
 
-# Sessions of Spark: found, started, or on a server; each engine works in a session of its own.
+# Sessions of Spark: open ones, started ones, or on a server; each engine works in a session of its own.
 #
-# An engine never works in the session that somebody handed over: it works in a clone, which sees the same tables,
-# temporary views and functions, and keeps its own settings and views. So nothing has to be put back, and two audits at
-# once do not meet. What runs below (the context, its executors) is shared, and is stopped only by who started it.
+# An engine never works in the session that the caller gave: it works in a clone, which sees the same tables, temporary
+# views and functions, and keeps its own settings and views. So no setting has to be restored, and two audits at the
+# same time do not interfere. The context and its executors are shared; only who started them stops them.
 
 _NO_CLONE: tuple[type[Exception], ...] = (AttributeError, *FAILURES)
-"""A client, or a server, that is too old for it."""
+"""The errors of a client or server that is too old for clones."""
 
 
 @dataclass
@@ -218,9 +254,9 @@ class Lease:
     """A session that an engine works in.
 
     Args:
-        session: the session of its own.
-        remote: whether it is one of Spark Connect. local: whether it runs in this process's own Spark.
-        give_back: ends the session; and what lies below when nobody else needs it.
+        session: the session.
+        remote: True if it is one of Spark Connect. local: True if it runs in a Spark of this process.
+        give_back: ends the session, and its Spark if no other session needs it.
     """
 
     session: Any
@@ -230,7 +266,7 @@ class Lease:
 
 
 class _Context:
-    """The Spark that this process has started, shared by all engines and stopped with the last of them."""
+    """The Spark that this process has started, which all engines share; it is stopped with the last of them."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -240,23 +276,24 @@ class _Context:
         self.stop: Callable[[], None] | None = None
 
     def borrow(self, where: str, limits: Limits, *, alive: bool) -> Callable[[], None]:
-        """One more user; the first one starts it. Returns what gives it back; the last user stops it.
+        """Add a user, for the first of which Spark is started. Return a function that removes the user; with the last
+        one, Spark stops.
 
         Args:
-            where: its master. alive: whether it runs; somebody else may have stopped it below its users.
+            where: its master. alive: True if it runs; somebody else may have stopped it while it was in use.
 
         Raises:
             UsageError: it runs elsewhere, or with other limits.
         """
-        wanted = where, replace(limits, timeout=None)
+        request = where, replace(limits, timeout=None)
         with self.lock:
             if self.users and not alive:
                 self._end()
             if self.users == 0:
                 self.number += 1
                 self.stop = start(where, limits)
-                self.started = wanted
-            elif self.started != wanted:
+                self.started = request
+            elif self.started != request:
                 raise UsageError(
                     "This process already runs a Spark on another master or with other limits. Close its engines "
                     "first, or give its SparkSession as db."
@@ -283,7 +320,8 @@ _OURS = _Context()
 
 
 def lease(db: Any, limits: Limits) -> Lease:
-    """A session for what `--db` says: `spark:…` and `spark://…` start Spark here, `sc://…` connects to a server.
+    """Return a session for the value of `--db`. `spark:…` and `spark://…` start Spark here, `sc://…` connects to a
+    server.
 
     Raises:
         MissingDriver: no Java, or one that is too old.
@@ -292,73 +330,75 @@ def lease(db: Any, limits: Limits) -> Lease:
     """
     if not isinstance(db, str | Whereabouts):
         _refuse_limits(limits, "a session that is given")
-        return of_session(db)
-    place = whereabouts(db)
-    if place.text.startswith("sc://"):
+        return clone_session(db)
+    address = whereabouts(db)
+    if address.text.startswith("sc://"):
         _refuse_limits(limits, "a server of Spark Connect")
-        return connected(place)
-    from pyspark import SparkContext
+        return connect_to_server(address)
     from pyspark.sql import SparkSession
 
-    where = master(place, limits)
-    if SparkContext._active_spark_context is not None and _OURS.users == 0:
+    where = master(address, limits)
+    context = active_context()
+    if context is not None and _OURS.users == 0:
         _refuse_limits(limits, "a Spark that runs already")
-        return of_session(SparkSession(SparkContext._active_spark_context))  # somebody else's, not ours to stop
-    give_back = _OURS.borrow(where, limits, alive=SparkContext._active_spark_context is not None)
-    session = SparkSession(SparkContext._active_spark_context).newSession()
+        return clone_session(SparkSession(context))  # started by somebody else, so it is not stopped here
+    give_back = _OURS.borrow(where, limits, alive=context is not None)
+    session = SparkSession(active_context()).newSession()
     return Lease(session, False, give_back, where.startswith("local"))
 
 
 def _refuse_limits(limits: Limits, what: str) -> None:
-    given = {
+    """Raise UsageError if a limit is set that only a Spark started here can have."""
+    is_set = {
         about("memory_limit"): bool(limits.memory),
         about("threads"): limits.threads is not None,
         about("temp_directory"): bool(limits.temp_directory),
     }
-    for option, is_given in given.items():
-        if is_given:
+    for option, is_option_set in is_set.items():
+        if is_option_set:
             raise UsageError(f"{option} applies to a Spark that sqlaudit starts, but {what} has its own. Leave it out.")
 
 
-def of_session(session: Any) -> Lease:
-    """A clone of somebody's session; closing it leaves theirs as it was."""
+def clone_session(session: Any) -> Lease:
+    """Return a clone of a session; closing it leaves the caller's session as it was."""
     if is_remote(session):
         try:
             clone = session.cloneSession()
         except _NO_CLONE:
             raise UsageError("This session of Spark Connect cannot be cloned. Give its URL (sc://…) as db.") from None
         return Lease(clone, True, _once(clone.stop))
-    cloned = session._jsparkSession.cloneSession()
+    cloned = java_session(session).cloneSession()
     return Lease(type(session)(session.sparkContext, cloned), False, lambda: None)
 
 
 def is_remote(session: Any) -> bool:
-    """True for a session of Spark Connect."""
+    """Return True for a session of Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def master(db: str | Whereabouts, limits: Limits) -> str:
-    """Spark's own name for where it runs.
+    """Return Spark's own name for the place where it runs.
 
     Example:
         >>> master("spark:local", Limits(threads=2)), master("spark:yarn", Limits()), master("spark://h:7077", Limits())
         ('local[2]', 'yarn', 'spark://h:7077')
     """
-    place = whereabouts(db)
-    if place.text.startswith("spark://"):
-        return place.text
-    name = place.text.partition(":")[2]
+    address = whereabouts(db)
+    if address.text.startswith("spark://"):
+        return address.text
+    name = address.text.partition(":")[2]
     if name in ("", "local"):
         return f"local[{limits.threads or '*'}]"
     if not name.startswith(("local[", "local-cluster[", "yarn", "k8s://", "spark://")):
         raise UsageError(
-            f"{place.source} names no Spark: write spark:local, spark:local[4], spark:local-cluster[2,1,1024], "
+            f"{address.source} names no Spark: write spark:local, spark:local[4], spark:local-cluster[2,1,1024], "
             "spark://host:port, spark:yarn, spark:k8s://…, or sc://host:port for Spark Connect."
         )
     return name
 
 
 def _once(action: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that calls the action the first time it is called, and then does nothing."""
     left = [action]
 
     def run() -> None:
@@ -368,26 +408,26 @@ def _once(action: Callable[[], None]) -> Callable[[], None]:
     return run
 
 
-# Spark Connect: a session on a server, or one sentence within seconds.
+# Spark Connect: a session on a server, or an error within seconds.
 
 SECONDS = 10
 RETRIES = 5
-"""Of a call that the server does not answer: for about ten seconds, where the client's own habit is ten minutes."""
+"""Number of retries of an unanswered call: about ten seconds, instead of the client's ten minutes."""
 PORT = 15002
 
 
-def connected(where: Whereabouts) -> Lease:
-    """A session of our own on a server of Spark Connect.
+def connect_to_server(where: Whereabouts) -> Lease:
+    """Return a session of our own on a server of Spark Connect.
 
     Raises:
         ConnectionFailed: no server answers, or it does not let us in.
         MissingDriver: the client's packages are not installed.
         UsageError: not a URL of Spark Connect.
     """
-    host, port = _place(where)
-    told = where.told({"host": host, "port": str(port)}) if "@" not in where.text else {}
-    named = f"{told['host']}:{told['port']}" if told else f"the place that {where.source} names"
-    _knock(host, port, named)
+    host, port = _parse_server(where)
+    public = where.public_parts({"host": host, "port": str(port)}) if "@" not in where.text else {}
+    server = f"{public['host']}:{public['port']}" if public else f"the place that {where.source} names"
+    _refuse_silent_server(host, port, server)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -396,22 +436,24 @@ def connected(where: Whereabouts) -> Lease:
     except ImportError:
         raise MissingDriver(f"Spark Connect needs the client's packages: {INSTALL}.") from None
     session = None
-    with suppress(*FAILURES, ValueError):  # their words quote the URL, and its token
+    with suppress(*FAILURES, ValueError):  # their messages quote the URL, and its token
         session = SparkSession.builder.remote(where.text).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
         session.version  # noqa: B018  the first call that reaches the server
-        return Lease(session, True, partial(_stop, session))
+        return Lease(session, True, partial(_stop_quietly, session))
     if session is not None:
-        _stop(session)
-    raise ConnectionFailed(f"The server at {named} is not a Spark Connect server, or refused the connection.")
+        _stop_quietly(session)
+    raise ConnectionFailed(f"The server at {server} is not a Spark Connect server, or refused the connection.")
 
 
-def _stop(session: Any) -> None:
+def _stop_quietly(session: Any) -> None:
+    """Stop a session of Spark Connect, and ignore errors."""
     with suppress(*FAILURES):
         session.stop()
 
 
-def _place(where: Whereabouts) -> tuple[str, int]:
+def _parse_server(where: Whereabouts) -> tuple[str, int]:
+    """Return host and port of a URL of Spark Connect."""
     try:
         parts = urlsplit(where.text)
         host, port = parts.hostname, parts.port or PORT
@@ -422,16 +464,16 @@ def _place(where: Whereabouts) -> tuple[str, int]:
     return host, port
 
 
-def _knock(host: str, port: int, named: str) -> None:
-    """Fail in seconds: the client itself tries again for minutes."""
+def _refuse_silent_server(host: str, port: int, server: str) -> None:
+    """Raise ConnectionFailed within seconds if no server answers; the client itself would retry for minutes."""
     try:
         socket.create_connection((host, port), timeout=SECONDS).close()
     except socket.gaierror:
-        raise ConnectionFailed(f"The host at {named} is not known.") from None
+        raise ConnectionFailed(f"The host at {server} is not known.") from None
     except TimeoutError:
-        raise ConnectionFailed(f"The server at {named} did not answer within {SECONDS} s.") from None
+        raise ConnectionFailed(f"The server at {server} did not answer within {SECONDS} s.") from None
     except (OSError, ValueError):
-        raise ConnectionFailed(f"No Spark Connect server answers at {named}.") from None
+        raise ConnectionFailed(f"No Spark Connect server answers at {server}.") from None
 
 
 # The settings of Spark that a correct result depends on, made in the engine's own session.
@@ -452,9 +494,10 @@ NEEDED = {
     "spark.sql.functionResolution.sessionOrder": "second",
     "spark.sql.parquet.filterPushdown": "false",
 }
-"""Overflow is an error and no wrong number; times are UTC; `${env:…}` in a text stays text, and so does the
-name of a folder; a file that cannot be read is an error and not left out; a function that somebody registered does not
-stand for a built-in one; the statistics of a Parquet file, which know nothing of NaN, decide no filter."""
+"""Settings without which results would be wrong: overflow is an error and not a wrong number; times are UTC; `${env:…}`
+in a text stays text, and so does the name of a folder; a file that cannot be read is an error and not left out; a
+registered function does not replace a built-in one; the statistics of a Parquet file, which ignore NaN, decide no
+filter."""
 USUAL = tuple(
     "spark.sql." + name
     for name in (
@@ -462,7 +505,7 @@ USUAL = tuple(
         "mapKeyDedupPolicy", "session.collation", "icu.",
     )
 )  # fmt: skip
-"""Settings that begin so are Spark's own: older behaviour, how a statement is read, and what values a file has."""
+"""Prefixes of settings that get Spark's defaults: older behaviour, the parsing of statements, the values of files."""
 WISHED = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.adaptive.skewJoin.enabled": "true",
@@ -473,28 +516,29 @@ WISHED = {
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",
 }
-"""Speed and skew (a plan is written down for each statement, at length where nobody says otherwise); and a stage whose
-rows come out otherwise when it is run again is run again as a whole."""
+"""Settings for speed and skew (Spark writes down the plan of each statement, by default at length); and a stage whose
+rows differ when a part of it is run again is run again completely."""
 
 
 def settle(session: Any) -> None:
-    """Make the settings.
+    """Make the settings in a session.
 
     Raises:
-        UsageError: one that is needed cannot be made here.
+        UsageError: a setting that is needed cannot be made here.
     """
     for name in session.conf.getAll:
         if name.startswith(USUAL) and name not in NEEDED:
-            _make(name, "its default", partial(session.conf.unset, name))
+            _change_setting(name, "its default", partial(session.conf.unset, name))
     for name, value in NEEDED.items():
         if _current(session, name) != value:
-            _make(name, value, partial(session.conf.set, name, value))
+            _change_setting(name, value, partial(session.conf.set, name, value))
     for name, value in WISHED.items():
         with suppress(PySparkException):
             session.conf.set(name, value)
 
 
-def _make(name: str, value: str, change: Callable[[], None]) -> None:
+def _change_setting(name: str, value: str, change: Callable[[], None]) -> None:
+    """Make a change of a setting; raise UsageError if Spark refuses it."""
     try:
         change()
     except PySparkException:
@@ -502,12 +546,14 @@ def _make(name: str, value: str, change: Callable[[], None]) -> None:
 
 
 def names_left_out(session: Any) -> bool:
-    """Whether this Spark can be asked for the files that it leaves out of folders (since 4.3)."""
+    """Return True if this Spark can be asked for the files that it leaves out of folders (since 4.3)."""
     return _current(session, "spark.sql.files.ignoredPathSegmentRegex") is not None
 
 
 def _current(session: Any, name: str) -> str | None:
-    """The value of a setting, its default where nobody made it; asked first, since some warn when they are made."""
+    """Return the value of a setting, by default Spark's own. It is read before a change, since some settings warn when
+    they are made.
+    """
     try:
         return str(session.conf.get(name))
     except PySparkException:
@@ -519,11 +565,11 @@ MOST_PARTITIONS = 1000
 
 
 def fit_partitions(session: Any, frame: Any) -> None:
-    """As many partitions of a shuffle as the largest table so far needs; a Spark of one machine starts with few.
+    """Raise the number of shuffle partitions to what the largest table so far needs, on a Spark of one machine.
 
     Spark's own 200 make a small table slow, and a few make a large one spill. On a cluster it is the user's setting.
     """
-    size = int(str(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    size = int(str(java_plan(frame).optimizedPlan().stats().sizeInBytes()))
     needed = min(MOST_PARTITIONS, -(-size // PARTITION_BYTES))
     if needed > int(session.conf.get("spark.sql.shuffle.partitions")):
         session.conf.set("spark.sql.shuffle.partitions", str(needed))

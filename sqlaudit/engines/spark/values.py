@@ -1,4 +1,4 @@
-"""How types and values of Spark become those of the other engines: through Arrow, and exactly."""
+"""Conversion of Spark's types and values to those of the other engines: through Arrow, and exactly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def kind_of(type_name: str) -> Kind:
-    """The kind of a type as Spark spells it.
+    """Return the kind of a type as Spark spells it.
 
     Example:
         >>> kind_of("decimal(10,2)").value, kind_of("string collate UNICODE_CI").value, kind_of("array<int>").value
@@ -33,30 +33,30 @@ def kind_of(type_name: str) -> Kind:
 
 
 def columns_of(schema: Any) -> tuple[ColumnInfo, ...]:
-    """The columns of a schema of Spark."""
+    """Return the columns of a schema of Spark."""
     described = [(field.name, field.dataType.simpleString()) for field in schema.fields]
     return tuple(ColumnInfo(name, spelled, kind_of(spelled)) for name, spelled in described)
 
 
 def rows_of(table: Any) -> list[Row]:
-    """The rows of an Arrow table; without a column there is no row."""
+    """Return the rows of an Arrow table; a table without columns has no rows."""
     return list(zip(*(_values(column) for column in table.columns), strict=True))
 
 
 def arrays_of(table: Any) -> dict[str, Any]:
-    """One numpy array a column: int64 for integers that fit, float64, bool, and objects for all else; NULLs masked."""
+    """Return one numpy array per column: int64 for integers that fit, float64, bool, else objects; NULLs masked."""
     return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
 
 
 def parameter(value: Any) -> Any:
-    """A value as Spark takes it for a parameter: an integer beyond 64 bits is a decimal there."""
+    """Return a value as Spark takes it for a parameter: an integer beyond 64 bits becomes a decimal."""
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return Decimal(value)
     return value
 
 
 def _values(column: Any) -> list[Any]:
-    """The values of a column in Python; as text where Python cannot hold one of them (the year 20000)."""
+    """Return the values of a column in Python; as text if Python cannot hold one of them (the year 20000)."""
     import pyarrow as pa
 
     try:
@@ -72,22 +72,23 @@ def _values(column: Any) -> list[Any]:
 
 
 def _array(column: Any) -> Any:
+    """Return the values of an Arrow column as a numpy array."""
     import numpy as np
 
-    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    blank, target = _filling(whole)
+    chunk = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    blank, target = _filling(chunk)
     if target is None:
-        array: Any = np.empty(len(whole), dtype=object)
+        array: Any = np.empty(len(chunk), dtype=object)
         array[:] = _values(column)
     else:
-        array = (whole.fill_null(blank) if whole.null_count else whole).cast(target).to_numpy(zero_copy_only=False)
-    if not whole.null_count:
+        array = (chunk.fill_null(blank) if chunk.null_count else chunk).cast(target).to_numpy(zero_copy_only=False)
+    if not chunk.null_count:
         return array
-    return np.ma.MaskedArray(array, mask=whole.is_null().to_numpy(zero_copy_only=False))
+    return np.ma.MaskedArray(array, mask=chunk.is_null().to_numpy(zero_copy_only=False))
 
 
 def _filling(array: Any) -> tuple[Any, Any]:
-    """What stands for NULL, and Arrow's type of the array; none where only objects are exact."""
+    """Return the value that stands for NULL, and the Arrow type of the array; None twice if only objects are exact."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -106,12 +107,12 @@ def _filling(array: Any) -> tuple[Any, Any]:
 
 
 def batches_of(rows: Any, schema: Sequence[ColumnInfo], size: int) -> Any:
-    """Rows of Spark in lists of up to `size`, with integers and times as `rows_of` gives them."""
-    whole = [column.kind is Kind.DECIMAL and column.type.endswith(",0)") for column in schema]
-    zoned = [column.type in ("timestamp", "timestamp_ltz") for column in schema]
+    """Yield rows of Spark in lists of up to `size`, with integers and times as `rows_of` returns them."""
+    are_whole = [column.kind is Kind.DECIMAL and column.type.endswith(",0)") for column in schema]
+    are_zoned = [column.type in ("timestamp", "timestamp_ltz") for column in schema]
     batch: list[Row] = []
     for row in rows:
-        cells = zip(row, whole, zoned, strict=True)
+        cells = zip(row, are_whole, are_zoned, strict=True)
         batch.append(tuple(int(v) if w and v is not None else in_utc(v) if z else v for v, w, z in cells))
         if len(batch) == size:
             yield batch
