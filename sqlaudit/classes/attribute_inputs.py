@@ -149,6 +149,7 @@ class AttributeInputs(Mapping[str, Any]):
         return len(self._inputs)
 
     def __getitem__(self, key: str) -> Any:
+        """Return an input by lane. The don't-care set is empty if the file has none."""
         if key == "dont_care" and key not in self._inputs:
             return ()
         declared = self._inputs[key]

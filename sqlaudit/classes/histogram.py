@@ -224,7 +224,7 @@ class HistogramBuilder:
     def standalone(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram:
         """Return the classes with their keys as one statement, which materializes nothing and counts whenever it runs.
 
-        Lanes are numbered when it runs. Only the totals of the table, which some facts compare with, are today's.
+        Lanes are numbered when it runs. The totals of the table, which some facts compare with, are fixed in the text.
         """
         if table is None or sensitive is None:
             packed = self._packed_statement(None, None, True, self._plan_packing(None, 1))

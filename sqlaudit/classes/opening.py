@@ -243,7 +243,8 @@ def spelling_statement(column: ColumnValues, dialect: str, *, nested: bool = Fal
 def _plan_spelling_check(engine: Engine, column: ColumnValues, values: Folding | None) -> Statement | str | None:
     """Return the statement that counts the spellings of a column.
 
-    It is a sentence instead if no statement can tell, and None if no value can have several spellings.
+    Return an error message instead if its type has several texts in one value, and None if the user's choice or the
+    type leaves nothing to check.
     """
     if values is Folding.EXACT or (values is Folding.FOLD and engine.dialect not in _UNFOLDABLE):
         return None
