@@ -171,10 +171,10 @@ class NodeDisclosure:
         bound = expression("reaches", count="largest", rest=rest, limit=limit) if limit else "TRUE"
         fewest = self._figures(chunk, (DISTINCT,), "")
         found: dict[int, Number | None] = {place: 1 for place, values in fewest.items() if values <= knowledge + 1}
-        left = chunk.only(place for place in chunk.nodes if place not in found)
+        left = chunk.select(place for place in chunk.nodes if place not in found)
         reaching = self._figures(left, (LARGEST, most), bound)
         found |= {place: None for place, classes in reaching.items() if classes}
-        left = chunk.only(place for place in chunk.nodes if place not in found)
+        left = chunk.select(place for place in chunk.nodes if place not in found)
         if left.nodes:
             for place, signatures in signatures_of(self.workbench, self.attribute, self.wide, left, knowledge):
                 level = maximum_disclosure(signatures, knowledge)[knowledge].maximum
@@ -276,7 +276,7 @@ class NodeFigures:
             for place, found in figures.items()
             if any(classes for name, classes in found.items() if name.endswith("_doubtful"))
         }
-        part = chunk.only(place for place in chunk.nodes if place in unsure)
+        part = chunk.select(place for place in chunk.nodes if place in unsure)
         if part.nodes:
             figures |= self._figures(part, self._with_exact(part, blocks))
         verdicts = {place: self._verdict(node, figures.get(place, {})) for place, node in chunk.nodes.items()}
@@ -452,7 +452,7 @@ class NodeFigures:
     def _judge_signatures(self, chunk: Chunk, verdicts: dict[int, Verdict]) -> None:
         """Add worst-case disclosure; nodes that fail otherwise are not asked."""
         for disclosure in self.disclosures:
-            asked = chunk.only(place for place, found in verdicts.items() if found.prunable_safe and found.classes)
+            asked = chunk.select(place for place, found in verdicts.items() if found.prunable_safe and found.classes)
             for place, level in disclosure.failing(asked).items():
                 verdicts[place] = self._failed(verdicts[place], disclosure.item, level)
 
