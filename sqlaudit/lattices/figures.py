@@ -1,7 +1,7 @@
 """Verdicts of many nodes from their classes: a statement a chunk, and a few more where a model needs them.
 
-Everything that classes decide comes back as counts, one row a node. What floats cannot tell is decided exactly from the
-count vectors concerned; what is judged by combinations of facts is judged once a combination. Figures of the whole
+Everything that classes decide comes back as counts, one row a node. Where floats do not decide, the count vectors
+concerned do, exactly; what is judged by combinations of facts is judged once a combination. Figures of the whole
 table (average risk, say) are judged from the sizes of a node's classes, worst-case disclosure from their signatures.
 """
 
@@ -33,9 +33,9 @@ from sqlaudit.models.disclosure.program import maximum_disclosure
 from sqlaudit.models.diversity import DISTINCT, LARGEST, EntropyDiversity, head
 from sqlaudit.models.judge import Asked, compares, merged_facts
 
-# What is asked of the classes of every node, as SQL over count vectors: the models' own facts and predicates.
+# The figures of the classes of every node, as SQL over count vectors: the models' own facts and predicates.
 #
-# A requirement becomes a check: a predicate that is true for a class that fails. Most models say it themselves.
+# A requirement becomes a check: a predicate that is true for a class that fails. Most models have it themselves.
 # Where one is judged in Python by combinations of facts, or decided exactly at its limit, the few combinations that
 # occur are judged once for all nodes and become a predicate, too.
 
@@ -50,8 +50,10 @@ class ClassCheck:
     """A requirement over classes.
 
     Args:
-        name: of its verdict in SQL. item: the requirement. sensitive: the attribute it speaks of, for reports.
-        failing: SQL over facts, true for a class that fails. doubtful: true where floats cannot tell.
+        name: of its verdict in SQL.
+        item: the requirement.
+        failing: SQL over facts, true for a class that fails.
+        doubtful: SQL over facts, true where floats do not decide; empty where they do.
     """
 
     name: str
@@ -78,8 +80,8 @@ class AttributeBlock:
         """The names of its words."""
         return [name for name, _ in self.attribute.words]
 
-    def shown(self, wide: str) -> dict[str, Any]:
-        """The block as the templates read it."""
+    def parameters(self, wide: str) -> dict[str, Any]:
+        """Return the block as the templates read it."""
         packing = self.attribute.packing
         words = zip(self.words, packing.words, strict=True)
         lanes = [(f"c{lane}", name, shift) for name, word in words for lane, shift in word]
@@ -93,26 +95,29 @@ class AttributeBlock:
         }
 
     def with_checks(self, change: Callable[[AttributeBlock, ClassCheck], ClassCheck]) -> AttributeBlock:
-        """The same with what becomes of each check."""
+        """Return the block with each check changed."""
         return replace(self, checks=tuple(change(self, check) for check in self.checks))
 
 
 def blocks_of(attributes: Sequence[Attribute]) -> list[AttributeBlock]:
-    """The blocks of all attributes with the requirements that decide by classes; never empty."""
-    found = []
+    """Return the blocks of all attributes with the requirements that decide by classes; never empty."""
+    blocks = []
     numbers = count()
     for attribute in attributes:
-        asked = [item for item in attribute.deciding if not item.model.verdict_by_level]
+        requirements = [item for item in attribute.deciding if not item.model.verdict_by_level]
         checks = []
-        for item in (one for one in asked if one.model.pieces() is None):
+        for item in requirements:
+            if item.model.pieces() is not None:
+                continue
             failing = expression("never") if item.model.by_combinations else item.model.failing()
             checks.append(ClassCheck(f"r{next(numbers)}", item, failing, item.model.doubtful()))
-        found.append(AttributeBlock(attribute, tuple(merged_facts([item.model for item in asked])), tuple(checks)))
-    return found
+        facts = merged_facts([item.model for item in requirements])
+        blocks.append(AttributeBlock(attribute, tuple(facts), tuple(checks)))
+    return blocks
 
 
 def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
-    """The narrowest type that holds the products of counts and limits: a plain integer unless the table is large."""
+    """Return the narrowest type that holds products of counts and limits: a plain integer unless the table is large."""
     models = [item.model for attribute in attributes for item in attribute.asked]
     limits = [value for model in models for value in model.values.values() if isinstance(value, Fraction)]
     factor = max((limit.denominator + abs(limit.numerator) for limit in limits), default=1)
@@ -122,12 +127,12 @@ def wide_type(attributes: Sequence[Attribute], rows: int) -> str:
 
 
 def over(chunk: Chunk, template: str, step: str, **parameters: Any) -> Statement:
-    """A statement over the classes of a chunk."""
+    """Return a statement over the classes of a chunk."""
     return render(template, DIALECT, step=step, grouped=chunk, **parameters)
 
 
 def _expression(fact: Fact, attribute: Attribute, wide: str) -> str:
-    """A fact over the lanes of a count vector."""
+    """Return the SQL of a fact over the lanes of a count vector."""
     table = attribute.table
     context = {
         "lane_totals": table.totals if table else (),
@@ -163,45 +168,51 @@ class NodeDisclosure:
     wide: str
 
     def failing(self, chunk: Chunk) -> dict[int, Number | None]:
-        """The nodes whose maximum disclosure reaches the limit, with it; None where a bound was enough."""
+        """Return the nodes whose maximum disclosure reaches the limit, with it; None where a bound was enough."""
         knowledge, limit = self.item.model.knowledge(), Fraction(self.item.model.required or 0)
         most = head(knowledge + 1)
         # the negated atoms' disclosure r1 / (n − r2 − … − r(k+1)) reaches the limit
         rest = f"(n - {most.name} + largest)"
         bound = expression("reaches", count="largest", rest=rest, limit=limit) if limit else "TRUE"
         fewest = self._figures(chunk, (DISTINCT,), "")
-        found: dict[int, Number | None] = {place: 1 for place, values in fewest.items() if values <= knowledge + 1}
-        left = chunk.only(place for place in chunk.nodes if place not in found)
-        reaching = self._figures(left, (LARGEST, most), bound)
-        found |= {place: None for place, classes in reaching.items() if classes}
-        left = chunk.only(place for place in chunk.nodes if place not in found)
-        if left.nodes:
-            for place, signatures in signatures_of(self.workbench, self.attribute, self.wide, left, knowledge):
+        failing: dict[int, Number | None] = {number: 1 for number, values in fewest.items() if values <= knowledge + 1}
+        undecided = chunk.select(number for number in chunk.nodes if number not in failing)
+        reaching = self._figures(undecided, (LARGEST, most), bound)
+        failing |= {number: None for number, classes in reaching.items() if classes}
+        undecided = chunk.select(number for number in chunk.nodes if number not in failing)
+        if undecided.nodes:
+            for number, signatures in signatures_of(self.workbench, self.attribute, self.wide, undecided, knowledge):
                 level = maximum_disclosure(signatures, knowledge)[knowledge].maximum
                 if level >= limit:
-                    found[place] = level
-        return found
+                    failing[number] = level
+        return failing
 
     def _figures(self, chunk: Chunk, facts: tuple[Fact, ...], reached: str) -> dict[int, int]:
-        """By node the least fact of a class, or how many classes reach a bound: single classes show what is unsafe."""
+        """Return for each node the least fact of a class, or the number of classes that reach a bound.
+
+        A single class shows that a node is unsafe.
+        """
         if not chunk.nodes:
             return {}
-        block = AttributeBlock(self.attribute, facts, ()).shown(self.wide)
-        places = list(chunk.nodes)
+        block = AttributeBlock(self.attribute, facts, ()).parameters(self.wide)
+        ids = list(chunk.nodes)
         statement = over(
-            chunk, "lattices/lattice_disclosed.sql", "certain disclosure", block=block, ids=places, reached=reached
+            chunk, "lattices/lattice_disclosed.sql", "certain disclosure", block=block, ids=ids, reached=reached
         )
-        return {int(place): figure for place, figure in self.workbench.run(statement)}
+        return {int(number): figure for number, figure in self.workbench.run(statement)}
 
 
 def signatures_of(
     workbench: Engine, attribute: Attribute, wide: str, chunk: Chunk, knowledge: int
 ) -> list[tuple[int, Signatures]]:
-    """The signatures of the nodes of a chunk by their ids, for up to so many pieces of knowledge.
+    """Return the signatures of the nodes of a chunk by their ids, for up to so many pieces of knowledge.
 
     Args:
-        workbench: where the classes lie. attribute: the sensitive attribute. wide: the type in which products of counts
-            fit. chunk: the nodes. knowledge: not more than the attribute has values.
+        workbench: where the classes lie.
+        attribute: the sensitive attribute.
+        wide: the type in which products of counts fit.
+        chunk: the nodes.
+        knowledge: not more than the attribute has values.
     """
     depth = min(knowledge + 1, attribute.table.distinct if attribute.table else 1)
     top = Fact("top_counts", "top", {"count": depth})
@@ -209,32 +220,32 @@ def signatures_of(
         chunk,
         "lattices/lattice_signatures.sql",
         "signatures of nodes",
-        block=AttributeBlock(attribute, (top,), ()).shown(wide),
+        block=AttributeBlock(attribute, (top,), ()).parameters(wide),
         ids=list(chunk.nodes),
         depth=depth,
     )
-    place, n, *counts, classes = workbench.columns_as_arrays(statement).values()
+    ids, n, *counts, classes = workbench.columns_as_arrays(statement).values()
     counts += [np.zeros_like(n)] * (knowledge + 1 - depth)
-    starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
-    ends = [*starts[1:], len(place)]
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    ends = [*starts[1:], len(ids)]
     return [
-        (int(place[a]), Signatures.from_columns([column[a:b] for column in (n, *counts, classes)]))
+        (int(ids[a]), Signatures.from_columns([column[a:b] for column in (n, *counts, classes)]))
         for a, b in zip(starts, ends, strict=True)
     ]
 
 
 def entropies_of(workbench: Engine, attribute: Attribute, wide: str, chunk: Chunk) -> dict[int, float]:
-    """exp(entropy) of the class that has the least, by the ids of a chunk's nodes."""
+    """Return exp(entropy) of the class that has the least, by the ids of a chunk's nodes."""
     model = EntropyDiversity({}, Context(attribute.table, 0))
     statement = over(
         chunk,
         "lattices/lattice_entropies.sql",
         "entropies of nodes",
-        block=AttributeBlock(attribute, model.facts(), ()).shown(wide),
+        block=AttributeBlock(attribute, model.facts(), ()).parameters(wide),
         ids=list(chunk.nodes),
         level=model.levels()["l"].expression,
     )
-    return {int(place): float(least) for place, least in workbench.run(statement)}
+    return {int(number): float(least) for number, least in workbench.run(statement)}
 
 
 Combination = tuple[Any, ...]
@@ -245,8 +256,10 @@ class NodeFigures:
     """Verdicts of the nodes of chunks.
 
     Args:
-        workbench: where the chunks lie. attributes: what is required of whom.
-        rows: rows of the table. limit_rows: how many of them may be suppressed.
+        workbench: where the chunks lie.
+        attributes: the requirements of each sensitive attribute.
+        rows: rows of the table.
+        limit_rows: how many of them may be suppressed.
     """
 
     workbench: Engine
@@ -258,39 +271,39 @@ class NodeFigures:
     def __post_init__(self) -> None:
         self.blocks = blocks_of(self.attributes)
         self.wide = wide_type(self.attributes, self.rows)
-        asked = [(attribute, item) for attribute in self.attributes for item in attribute.deciding]
-        self.by_level = [item for _, item in asked if item.model.verdict_by_level]
+        requirements = [(attribute, item) for attribute in self.attributes for item in attribute.deciding]
+        self.by_level = [item for _, item in requirements if item.model.verdict_by_level]
         self.disclosures = [
             NodeDisclosure(self.workbench, attribute, item, self.wide)
-            for attribute, item in asked
+            for attribute, item in requirements
             if item.model.pieces() is not None
         ]
-        self._kept: dict[tuple[str, ...], tuple[Statement, list[str]]] = {}
+        self._statements: dict[tuple[str, ...], tuple[Statement, list[str]]] = {}
 
     def verdicts(self, chunk: Chunk) -> list[Verdict]:
-        """The verdicts of a chunk's nodes."""
+        """Return the verdicts of a chunk's nodes."""
         blocks = self._with_combinations(chunk)
         figures = self._figures(chunk, blocks)
-        unsure = {
-            place
-            for place, found in figures.items()
-            if any(classes for name, classes in found.items() if name.endswith("_doubtful"))
+        doubtful = {
+            number
+            for number, by_name in figures.items()
+            if any(classes for name, classes in by_name.items() if name.endswith("_doubtful"))
         }
-        part = chunk.only(place for place in chunk.nodes if place in unsure)
+        part = chunk.select(number for number in chunk.nodes if number in doubtful)
         if part.nodes:
             figures |= self._figures(part, self._with_exact(part, blocks))
-        verdicts = {place: self._verdict(node, figures.get(place, {})) for place, node in chunk.nodes.items()}
+        verdicts = {number: self._verdict(node, figures.get(number, {})) for number, node in chunk.nodes.items()}
         self._judge_levels(chunk, verdicts)
         self._judge_signatures(chunk, verdicts)
         return list(verdicts.values())
 
     @property
     def by_size(self) -> bool:
-        """Whether the sizes of a node's classes alone decide it, by a least one."""
-        return all(item.model.fewest is not None for one in self.attributes for item in one.deciding)
+        """True if the sizes of a node's classes alone decide it, by a least one."""
+        return all(item.model.fewest is not None for attribute in self.attributes for item in attribute.deciding)
 
     def verdict_of_sizes(self, node: Node, sizes: NDArray[np.int64]) -> Verdict:
-        """The verdict of a node with classes of these sizes, where they decide."""
+        """Return the verdict of a node with classes of these sizes, where they decide."""
         fewest = {check.name: check.model.fewest or 0 for block in self.blocks for check in block.checks}
         fails = sizes < max(fewest.values(), default=0)
         left, short = sizes[~fails], sizes[fails]
@@ -302,57 +315,62 @@ class NodeFigures:
         return self._verdict(node, figures)
 
     def failing(self, chunk: Chunk) -> dict[str, Any]:
-        """Which classes of a chunk are suppressed, for the templates: blocks whose predicates decide every class, and
-        the names of these; none without a suppression limit."""
+        """Return the parameters of the templates by which classes of a chunk are suppressed.
+
+        These are blocks whose predicates decide every class, and the names of the predicates; none without a
+        suppression limit.
+        """
         if not self.limit_rows:
-            nothing = [replace(block, facts=(), checks=()) for block in self.blocks]
-            return {"blocks": [block.shown(self.wide) for block in nothing], "any": []}
+            without_checks = [replace(block, facts=(), checks=()) for block in self.blocks]
+            return {"blocks": [block.parameters(self.wide) for block in without_checks], "any": []}
         blocks = self._with_combinations(chunk)
         if any(check.doubtful for block in blocks for check in block.checks):
             blocks = self._with_exact(chunk, blocks)
-        return {"blocks": [block.shown(self.wide) for block in blocks], "any": self.names()}
+        return {"blocks": [block.parameters(self.wide) for block in blocks], "any": self.names()}
 
     def names(self, prunable: bool = False) -> list[str]:
-        """The names of the verdicts that make a class fail; of those alone that coarser nodes inherit."""
+        """Return the names of the verdicts that make a class fail; `prunable`: those that coarser nodes inherit."""
         checks = [check for block in self.blocks for check in block.checks]
         return [check.name for check in checks if not prunable or inherited(check.model, self.limit_rows)]
 
     def classes(self, chunk: Chunk, knowledge: int) -> Iterator[NodeClasses]:
-        """The classes of a chunk's nodes, attribute by attribute, for up to so many pieces of knowledge."""
+        """Yield the classes of a chunk's nodes, attribute by attribute, for up to so many pieces of knowledge."""
         for attribute in self.attributes:
             if attribute.table is None:
                 continue
             least = entropies_of(self.workbench, attribute, self.wide, chunk)
             depth = min(knowledge, attribute.table.distinct)
-            for place, signatures in signatures_of(self.workbench, attribute, self.wide, chunk, depth):
-                yield NodeClasses(chunk.nodes[place], attribute.position, signatures, least[place])
+            for number, signatures in signatures_of(self.workbench, attribute, self.wide, chunk, depth):
+                yield NodeClasses(chunk.nodes[number], attribute.position, signatures, least[number])
 
     # --- classes ---
 
     def _figures(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> dict[int, dict[str, int]]:
+        """Return for each node its figures by name; the statement is rendered once for the same predicates."""
         checks = [check for block in blocks for check in block.checks]
         key = tuple(check.failing for check in checks)
-        if key not in self._kept:
-            every, prunable = self.names(), self.names(prunable=True)
+        if key not in self._statements:
+            deciding, prunable = self.names(), self.names(prunable=True)
             statement = over(
                 Chunk(_GROUPED, {}),
                 "lattices/lattice_figures.sql",
                 "figures of nodes",
-                blocks=[block.shown(self.wide) for block in blocks],
-                any=every,
-                prunable=None if every == prunable else prunable,
+                blocks=[block.parameters(self.wide) for block in blocks],
+                any=deciding,
+                prunable=None if deciding == prunable else prunable,
             )
             names = ["classes", "smallest", "smallest_left", "failing_rows"]
-            names += [] if every == prunable else ["prunable_rows"]
+            names += [] if deciding == prunable else ["prunable_rows"]
             for check in checks:
                 counted = ("classes", "rows", "doubtful") if check.doubtful else ("classes", "rows")
                 names += [f"{check.name}_{what}" for what in counted]
-            self._kept = {key: (statement, names)}
-        statement, names = self._kept[key]
+            self._statements = {key: (statement, names)}
+        statement, names = self._statements[key]
         rows = self.workbench.run(replace(statement, sql=statement.sql.replace(_GROUPED, chunk.sql)))
         return {int(row[0]): dict(zip(names, row[1:], strict=True)) for row in rows}
 
     def _verdict(self, node: Node, figures: Mapping[str, int]) -> Verdict:
+        """Return the verdict that follows from the figures of a node; an empty table has no figures."""
         failing = int(figures.get("failing_rows", 0))
         fails = []
         for item, name in ((check.item, check.name) for block in self.blocks for check in block.checks):
@@ -373,57 +391,62 @@ class NodeFigures:
     # --- predicates from combinations that were judged in Python ---
 
     def _with_combinations(self, chunk: Chunk) -> list[AttributeBlock]:
-        """The blocks, with a predicate for each model that combinations of its facts decide."""
+        """Return the blocks, with a predicate for each model that combinations of its facts decide."""
 
         def changed(block: AttributeBlock, check: ClassCheck) -> ClassCheck:
             if not check.model.by_combinations:
                 return check
             names = [fact.name for fact in check.model.facts()]
-            occurring = self._occurring(chunk, block, names, "")
-            failing = [found for found in occurring if self._once(check, found, check.model.falls_short)]
+            occurring = self._read_combinations(chunk, block, names, "")
+            failing = [facts for facts in occurring if self._judge_once(check, facts, check.model.falls_short)]
             return replace(check, failing=one_of(names, failing))
 
         return [block.with_checks(changed) for block in self.blocks]
 
     def _with_exact(self, chunk: Chunk, blocks: Sequence[AttributeBlock]) -> list[AttributeBlock]:
-        """The blocks, with the classes that floats cannot tell decided by their counts."""
+        """Return the blocks, with the classes that floats do not decide decided by their counts."""
 
         def changed(block: AttributeBlock, check: ClassCheck) -> ClassCheck:
             if not check.doubtful or not block.words:
                 return check
             holds = partial(self._holds, check.model, block.attribute.packing)
-            occurring = self._occurring(chunk, block, block.words, check.doubtful)
-            failing = [words for words in occurring if not self._once(check, words, holds)]
+            occurring = self._read_combinations(chunk, block, block.words, check.doubtful)
+            failing = [words for words in occurring if not self._judge_once(check, words, holds)]
             if not failing:
                 return check
-            listed = expression("both", first=check.doubtful, second=one_of(block.words, failing))
-            return replace(check, failing=expression("either", first=check.failing, second=listed))
+            exactly = expression("both", first=check.doubtful, second=one_of(block.words, failing))
+            return replace(check, failing=expression("either", first=check.failing, second=exactly))
 
         return [block.with_checks(changed) for block in blocks]
 
-    def _occurring(
+    def _read_combinations(
         self, chunk: Chunk, block: AttributeBlock, names: Sequence[str], condition: str
     ) -> list[Combination]:
+        """Return the combinations of the named columns that occur in classes with a condition.
+
+        Raises:
+            UsageError: there are too many.
+        """
         statement = over(
             chunk,
             "lattices/lattice_combinations.sql",
             "combinations of facts",
-            block=block.shown(self.wide),
+            block=block.parameters(self.wide),
             names=list(names),
             condition=condition,
             limit=MAX_COMBINATIONS + 1,
         )
-        found = self.workbench.run(statement)
-        if len(found) > MAX_COMBINATIONS:
+        rows = self.workbench.run(statement)
+        if len(rows) > MAX_COMBINATIONS:
             raise UsageError(
                 f"The classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide."
             )
-        return [tuple(row) for row in found]
+        return [tuple(row) for row in rows]
 
-    def _once(self, check: ClassCheck, found: Combination, judge: Callable[[Combination], bool]) -> bool:
-        key = (check.name, found)
+    def _judge_once(self, check: ClassCheck, combination: Combination, judge: Callable[[Combination], bool]) -> bool:
+        key = (check.name, combination)
         if key not in self._judged:
-            self._judged[key] = judge(found)
+            self._judged[key] = judge(combination)
         return self._judged[key]
 
     @staticmethod
@@ -436,35 +459,37 @@ class NodeFigures:
     # --- figures of the whole table ---
 
     def _judge_levels(self, chunk: Chunk, verdicts: dict[int, Verdict]) -> None:
-        """Add the models that compare a figure of the whole table."""
+        """Judge the requirements that compare a figure of the whole table, and change the verdicts."""
         if not self.by_level:
             return
         sizes: dict[int, list[tuple[int, int]]] = {}
-        for place, size, classes in self.workbench.run(over(chunk, "lattices/lattice_sizes.sql", "sizes of classes")):
-            sizes.setdefault(place, []).append((int(size), int(classes)))
-        for place in verdicts.keys() & sizes:
-            found = ClassSizes(tuple(sizes[place]), False)
+        for number, size, classes in self.workbench.run(over(chunk, "lattices/lattice_sizes.sql", "sizes of classes")):
+            sizes.setdefault(number, []).append((int(size), int(classes)))
+        for number in verdicts.keys() & sizes:
+            class_sizes = ClassSizes(tuple(sizes[number]), False)
             for item in self.by_level:
-                level = item.model.level_by_sizes(found)
+                level = item.model.level_by_sizes(class_sizes)
                 if level is None or not compares(level, item.model.operator, item.model.required):
-                    verdicts[place] = self._failed(verdicts[place], item, level)
+                    verdicts[number] = self._fail(verdicts[number], item, level)
 
     def _judge_signatures(self, chunk: Chunk, verdicts: dict[int, Verdict]) -> None:
-        """Add worst-case disclosure; nodes that fail otherwise are not asked."""
+        """Judge worst-case disclosure, and change the verdicts; nodes that fail otherwise are left out."""
         for disclosure in self.disclosures:
-            asked = chunk.only(place for place, found in verdicts.items() if found.prunable_safe and found.classes)
-            for place, level in disclosure.failing(asked).items():
-                verdicts[place] = self._failed(verdicts[place], disclosure.item, level)
+            part = chunk.select(
+                number for number, verdict in verdicts.items() if verdict.prunable_safe and verdict.classes
+            )
+            for number, level in disclosure.failing(part).items():
+                verdicts[number] = self._fail(verdicts[number], disclosure.item, level)
 
-    def _failed(self, verdict: Verdict, item: Asked, level: Number | None) -> Verdict:
-        """The verdict with one more requirement that the whole node fails."""
+    def _fail(self, verdict: Verdict, item: Asked, level: Number | None) -> Verdict:
+        """Return the verdict with one more requirement that the whole node fails."""
         prunable = verdict.prunable_safe and not inherited(item.model, self.limit_rows)
         short = Shortfall(item.requirement.text, item.sensitive, None, None, level)
         return replace(verdict, safe=False, prunable_safe=prunable, fails=(*verdict.fails, short))
 
 
 def one_of(names: Sequence[str], rows: Sequence[Combination]) -> str:
-    """SQL: the named columns are one of these combinations of whole numbers."""
+    """Return SQL that is true if the named columns have one of these combinations of whole numbers."""
     if not rows:
         return expression("never")
     if len(names) == 1:

@@ -76,7 +76,7 @@ class NodeLosses:
         }
         tuple_bits = self._tuple_bits if "tuples" in wanted else 0.0
         nothing = [0.0] * len(self.layout.columns)
-        failing = chunk.only(place for place in chunk.nodes if place in counts and int(counts[place][2]))
+        failing = chunk.select(place for place in chunk.nodes if place in counts and int(counts[place][2]))
         weighted = self._weigh(failing, tuple(weights), given)
         bits = self._bits_of(failing, given) if "bits" in wanted else {}
         figures = self.inflation(chunk, given) if "inflation" in wanted else {}
@@ -160,7 +160,7 @@ class NodeLosses:
         places = list(chunk.nodes)
         size = max(1, _READ // max(1, self.finest))
         for start in range(0, len(places), size):
-            yield chunk.only(places[start : start + size])
+            yield chunk.select(places[start : start + size])
 
     def _of_finest(
         self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any

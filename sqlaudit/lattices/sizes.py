@@ -1,7 +1,7 @@
-"""The sizes of the classes of nodes, where sizes decide: keys and counts of a bounded number of classes in memory.
+"""The sizes of the classes of nodes, rolled up in memory, for requirements that sizes decide.
 
 A statement over some thousand classes costs more than sorting their keys does. So once a finer node has few enough
-classes, these leave the workbench, and all coarser ones follow from them here.
+classes, their keys and counts leave the workbench, and all coarser nodes follow from them here.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sqlaudit.lattices.verdicts import Node
 Integers = NDArray[np.int64]
 
 CLASSES = 2**19
-"""Up to so many classes of one node are held in memory."""
+"""Largest number of classes of one node that is held in memory."""
 _HELD = 2**21
-"""So many classes of all nodes together."""
+"""Largest number of classes of all nodes together that is held."""
 _DRAWN = 2**15
-"""About so many classes are counted first, where one that fails is enough."""
+"""Approximate number of classes that are counted first, where one that fails is enough."""
 _MIXED = np.int64(-7046029254386353131)
 """An odd number that mixes the words of a key into one."""
 
@@ -35,11 +35,11 @@ class KeyedSizes:
     words: tuple[Integers, ...]
     sizes: Integers
 
-    def rolled_up(self, masks: tuple[int, ...]) -> KeyedSizes:
-        """The classes of a coarser node, which keeps the bits of the masks.
+    def roll_up(self, masks: tuple[int, ...]) -> KeyedSizes:
+        """Return the classes of a coarser node, which keeps the bits of the masks.
 
         Example:
-            >>> KeyedSizes((np.array([5, 4, 1]),), np.array([2, 3, 4])).rolled_up((4,)).sizes.tolist()
+            >>> KeyedSizes((np.array([5, 4, 1]),), np.array([2, 3, 4])).roll_up((4,)).sizes.tolist()
             [4, 5]
         """
         words = [word & mask for word, mask in zip(self.words, masks, strict=True)]
@@ -47,16 +47,17 @@ class KeyedSizes:
         for word in words[1:]:
             mixed = mixed * _MIXED + word
         order = np.argsort(mixed)
-        starts = _starts([word[order] for word in words])
-        if len(words) > 1 and len(_starts([mixed[order]])) < len(starts):  # different keys were mixed into one number
+        starts = _find_starts([word[order] for word in words])
+        # different keys may be mixed into one number: then the words decide
+        if len(words) > 1 and len(_find_starts([mixed[order]])) < len(starts):
             order = np.lexsort(words)
-            starts = _starts([word[order] for word in words])
+            starts = _find_starts([word[order] for word in words])
         first = order[starts]
         return KeyedSizes(tuple(word[first] for word in words), np.add.reduceat(self.sizes[order], starts))
 
 
-def _starts(words: Sequence[Integers]) -> NDArray[np.intp]:
-    """Where another key begins in sorted ones."""
+def _find_starts(words: Sequence[Integers]) -> NDArray[np.intp]:
+    """Return the places in sorted keys at which another key begins."""
     differs = np.ones(len(words[0]), dtype=np.bool_)
     differs[1:] = np.logical_or.reduce([word[1:] != word[:-1] for word in words])
     return np.flatnonzero(differs)
@@ -66,7 +67,8 @@ class NodeSizes:
     """The classes of nodes that are within reach, each rolled up from the smallest finer node that is held.
 
     Args:
-        rollup: groups nodes on the workbench. layout: the columns' places in the key.
+        rollup: groups nodes on the workbench.
+        layout: the columns' places in the key.
     """
 
     def __init__(self, rollup: Rollup, layout: KeyLayout) -> None:
@@ -76,7 +78,7 @@ class NodeSizes:
         self._classes: Integers = np.zeros(0, dtype=np.int64)
 
     def of(self, node: Node) -> Integers | None:
-        """The sizes of a node's classes; None when every finer node that is grouped has too many."""
+        """Return the sizes of a node's classes; None when every finer node that is grouped has too many."""
         places = np.flatnonzero((self._nodes <= node).all(axis=1))
         if len(places):
             finer = self._held[int(places[np.argmin(self._classes[places])])]
@@ -85,20 +87,23 @@ class NodeSizes:
             if grouped.rows > CLASSES:
                 return None
             finer = self._hold(grouped.nodes[0], KeyedSizes(*self._rollup.read(grouped)))
-        found = finer.rolled_up(self._layout.masks(node))
-        if 2 * len(found.sizes) <= len(finer.sizes):
-            self._hold(node, found)
-        return found.sizes
+        classes = finer.roll_up(self._layout.masks(node))
+        if 2 * len(classes.sizes) <= len(finer.sizes):
+            self._hold(node, classes)
+        return classes.sizes
 
     def of_some(self, node: Node) -> Integers | None:
-        """The sizes of some of a node's classes, each counted in full; None where these are no fewer than all."""
-        found = self._rollup.read_some(node, _DRAWN)
-        return None if found is None or not len(found[1]) else found[1]
+        """Return the sizes of some of a node's classes, each counted in full; None if they are no fewer than all."""
+        drawn = self._rollup.read_some(node, _DRAWN)
+        if drawn is None:
+            return None
+        _, sizes = drawn
+        return sizes if len(sizes) else None
 
     def _hold(self, node: Node, classes: KeyedSizes) -> KeyedSizes:
-        """Hold a node for later, and let go of the ones held longest when there are too many classes."""
-        number = np.append(self._classes, len(classes.sizes))
-        gone = int(np.count_nonzero(np.cumsum(number[::-1]) > _HELD))
-        self._classes, self._nodes = number[gone:], np.concatenate([self._nodes, [node]])[gone:]
-        self._held = [*self._held[gone:], classes]
+        """Hold a node for later, and drop the ones held longest when there are too many classes."""
+        counts = np.append(self._classes, len(classes.sizes))
+        dropped = int(np.count_nonzero(np.cumsum(counts[::-1]) > _HELD))
+        self._classes, self._nodes = counts[dropped:], np.concatenate([self._nodes, [node]])[dropped:]
+        self._held = [*self._held[dropped:], classes]
         return classes

@@ -20,27 +20,27 @@ Node = tuple[int, ...]
 
 
 def is_finer(node: Node, other: Node) -> bool:
-    """Whether no level of the node is above that of the other one."""
+    """Return True if no level of the node is above that of the other one."""
     return all(a <= b for a, b in zip(node, other, strict=True))
 
 
 def node_text(node: Sequence[int]) -> str:
-    """A node as people write it: `0,3,1`."""
+    """Return a node as people write it: `0,3,1`."""
     return ",".join(map(str, node))
 
 
 def at_level(node: Sequence[int], column: int, level: int) -> Node:
-    """The node with one column at another level."""
+    """Return the node with one column at another level."""
     return (*node[:column], level, *node[column + 1 :])
 
 
 def just_below(node: Node) -> list[Node]:
-    """The nodes one step finer."""
+    """Return the nodes one step finer."""
     return [at_level(node, column, level - 1) for column, level in enumerate(node) if level]
 
 
 def just_above(node: Node, top: Node) -> list[Node]:
-    """The nodes one step coarser."""
+    """Return the nodes one step coarser."""
     return [at_level(node, column, level + 1) for column, level in enumerate(node) if level < top[column]]
 
 
@@ -49,7 +49,8 @@ class Shortfall(Documented):
     """Why a node is not safe, or which of its rows have to be suppressed.
 
     Args:
-        requirement: as it was written. sensitive: its attribute, None for requirements on sizes.
+        requirement: its text.
+        sensitive: its attribute, None for requirements on sizes.
         rows: failing rows; None for a figure of the whole table.
         classes: failing classes; None for a figure of the whole table.
         level: the achieved level, for requirements on the whole table.
@@ -64,18 +65,18 @@ class Shortfall(Documented):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decided node.
+    """The verdict on a node, with the figures that decide it.
 
     Args:
         node: its levels.
-        safe: whether the rows in failing classes are within the suppression limit.
-        prunable_safe: the same for those requirements alone that every coarser node inherits (under this limit): when
-            it is False, every finer node is unsafe, too.
+        safe: True if the rows in failing classes are within the suppression limit.
+        prunable_safe: True if they are, counting only the requirements that every coarser node inherits (under this
+            limit). If it is False, every finer node is unsafe, too.
         classes: equivalence classes, failing ones included.
         failing_rows: rows in classes that fail any requirement that decides, each row once.
         smallest: rows (persons, with an entity) of the smallest class; 0 for an empty table.
         fails: the requirements not met (of severity error), empty when all are.
-        smallest_left: like `smallest`, of the classes that do not fail; 0 when none is left, None when not known.
+        smallest_left: rows of the smallest class that does not fail; 0 when none is left, None when not known.
     """
 
     node: Node
@@ -90,7 +91,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class CellWeight:
-    """What a generalized cell costs: the weight of one label of one level of one column.
+    """The cost of a generalized cell: the weight of one label of one level of one column.
 
     `label` is the level's text, None for NULL; weights are given for levels from 1 to one below the top.
     """
@@ -103,7 +104,7 @@ class CellWeight:
 
 @dataclass(frozen=True)
 class LossParts:
-    """What losses need to know about a node beyond the counts of each column's own values.
+    """The figures of a node that losses are computed from, beyond the counts of each column's own values.
 
     Args:
         node: its levels.
@@ -114,9 +115,9 @@ class LossParts:
             whose level has no weights.
         failing_bits: for each column the sum over the rows in failing classes of −log2 Pr(value | cell); empty unless
             asked for.
-        failing_bits_at_top: the same against the whole table: −log2 Pr(value).
+        failing_bits_at_top: for each column the sum over the rows in failing classes of −log2 Pr(value).
         kept_bits: the sum over the kept classes of their rows times log2 of their rows.
-        tuple_bits: the same over all classes of the finest node.
+        tuple_bits: the sum over all classes of the finest node of their rows times log2 of their rows.
         figures: the losses that are counted as they are, by the names of their measures; empty unless asked for.
     """
 

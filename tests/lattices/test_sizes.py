@@ -34,7 +34,7 @@ def test_classes_are_rolled_up_as_counting_does(words, mixed, monkeypatch):
         expected = Counter()
         for key, count in zip(keys, counts, strict=True):
             expected[tuple(word & mask for word, mask in zip(key, masks, strict=True))] += count
-        found = finest.rolled_up(masks)
+        found = finest.roll_up(masks)
         assert len(found.sizes) == len(expected)
         named = zip(*(word.tolist() for word in found.words), strict=True)
         assert dict(zip(named, found.sizes.tolist(), strict=True)) == expected
