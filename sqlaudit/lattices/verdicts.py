@@ -49,7 +49,7 @@ class Shortfall(Documented):
     """Why a node is not safe, or which of its rows have to be suppressed.
 
     Args:
-        requirement: its text.
+        requirement: as it was written.
         sensitive: its attribute, None for requirements on sizes.
         rows: failing rows; None for a figure of the whole table.
         classes: failing classes; None for a figure of the whole table.
