@@ -116,6 +116,7 @@ class SuppressRequest:
     def _largest(self, counted: str) -> int:
         from sqlaudit.models.registry import model_of
 
-        aims = ((model_of(one.model), one) for one in self.requirements if one.severity == "error")
-        limits = (int(one.parameters[model.main]) for model, one in aims if model.class_minimum == counted)
+        aims = [requirement for requirement in self.requirements if requirement.severity == "error"]
+        models = ((model_of(aim.model), aim) for aim in aims)
+        limits = (int(aim.parameters[model.main]) for model, aim in models if model.class_minimum == counted)
         return max(limits, default=1)

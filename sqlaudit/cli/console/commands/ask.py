@@ -109,8 +109,9 @@ def column_sets(session: Session, rest: str) -> ColumnSets:
 
 def _k(session: Session) -> int:
     """The k that is required, else the usual one."""
-    of_rows = (one for one in session.state.requirements if model_of(one.model).class_minimum == "rows")
-    return next((k for one in of_rows if isinstance(k := one.parameters.get("k"), int)), K)
+    models = ((model_of(requirement.model), requirement) for requirement in session.state.requirements)
+    limits = (requirement.parameters.get("k") for model, requirement in models if model.class_minimum == "rows")
+    return next((k for k in limits if isinstance(k, int)), K)
 
 
 def search_lattice(session: Session, rest: str) -> LatticeResult:
