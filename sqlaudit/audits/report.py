@@ -405,7 +405,7 @@ _NULLS = {
 
 def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
     """Each clause of HIPAA's Safe Harbor: what was found, by column names and counts."""
-    for check in (one for one in result.checks if one.of_columns == SAFE_HARBOR):
+    for check in (check for check in result.checks if check.of_columns == SAFE_HARBOR):
         clauses = check.details["clauses"]
         rows = ((one["clause"], one["title"], *clause_text(one).partition(": ")[::2]) for one in clauses)
         yield doc.table(("clause", "identifier", "verdict", "found"), rows)

@@ -54,11 +54,13 @@ class PersonsModel(Model):
     recipe: ClassVar[str] = "persons"
     counted: ClassVar[str | None] = None
     """What of each person is counted, where it is no event: `rows` or `groups`, a column of its statement."""
+    why_several: ClassVar = "sets of events are counted size by size, each from the one before, in several statements."
+    """Why it needs several statements; empty where one SELECT carries it."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """Sets of events are counted size by size."""
-        return "sets of events are counted size by size, each from the one before, in several statements."
+        """Return why it needs several statements."""
+        return cls.why_several
 
     @classmethod
     def level_range(cls, classes: int, rows: int) -> tuple[float, float]:
@@ -161,11 +163,7 @@ class ProfileKAnonymity(PersonsModel):
     reference: ClassVar[str] = "k-anonymity of Samarati and Sweeney 1998, where a person's row is the set of all events"
     parameters: ClassVar = (Parameter("k", "integer", "smallest number of people with the same events", 1),)
     short_forms: ClassVar = ("profile_k",)
-
-    @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """One SELECT finds persons with the same events."""
-        return ""
+    why_several: ClassVar = ""
 
     def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The smallest class of persons with the same events."""
@@ -240,11 +238,9 @@ class HkpCoherence(PersonsModel):
     main: ClassVar[str] = "h"
     inherited: ClassVar[bool] = False
     """Who has a coarse event is who has one of several fine ones, and sets that overlap may tell more together."""
-
-    @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """Each set is looked at with its values."""
-        return "sets of events are counted size by size, each with the values of its persons, in several statements."
+    why_several: ClassVar = (
+        "sets of events are counted size by size, each with the values of its persons, in several statements."
+    )
 
     def telling(self) -> tuple[int, Fraction, int]:
         """k, h and p."""
@@ -283,11 +279,7 @@ class ContributionBound(PersonsModel):
     )
     operator: ClassVar[str] = "<="
     counted: ClassVar[str]
-
-    @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """One SELECT counts them."""
-        return ""
+    why_several: ClassVar = ""
 
     def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The most of any person, and the people above the bound."""

@@ -341,8 +341,8 @@ class _Figures:
 
     def identifiers(self) -> Iterator[ToldFigure]:
         """Direct identifiers that are in the table, and columns that look like some."""
-        identifiers = (one for one in self._result.checks if one.of_columns == IDENTIFIER)
-        named = [str(one.parameters.get("column")) for one in identifiers]
+        checks = (check for check in self._result.checks if check.of_columns == IDENTIFIER)
+        named = [str(check.parameters.get("column")) for check in checks]
         yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none named")
         alike = [
             name for one in self._result.warnings if one.code == "possible_direct_identifier" for name in one.columns
@@ -374,7 +374,7 @@ class _Figures:
 
     def safe_harbor(self) -> Iterator[ToldFigure]:
         """Each of the 18 identifiers."""
-        check = next((one for one in self._result.checks if one.of_columns == SAFE_HARBOR), None)
+        check = next((check for check in self._result.checks if check.of_columns == SAFE_HARBOR), None)
         if check is None:
             yield ToldFigure("identifiers", "not checked (not required)")
             return
