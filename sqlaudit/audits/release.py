@@ -24,7 +24,7 @@ from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.models.base import Check
 from sqlaudit.models.registry import REGISTRY, parse_requirement
 from sqlaudit.profiles.identifying import Written, refuse_suspected, suspect_statements
@@ -99,7 +99,7 @@ def in_one_spelling(engine: Engine, relation: Relation, roles: ResolvedRoles) ->
     """
 
     def spelled_once(role: Resolved) -> Resolved:
-        holds = held(engine, relation, role)
+        holds = column_type(engine, relation, role)
         loose = holds.kind is Kind.DECIMAL and spoken(engine.dialect).loose_decimals
         if loose or holds.kind is Kind.FLOAT or holds.type == _BLANKS_BEHIND:
             kind, value = holds.kind.value, Raw(role.sql)

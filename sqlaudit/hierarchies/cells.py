@@ -1,4 +1,9 @@
-"""Cells of a generalized release: what they stand for, and their spellings."""
+"""Cells of a generalized release: their meaning, and their spellings.
+
+Numbers are exact fractions, points in time are naive (UTC), values are keys (`levels.key_of`): their text in one
+spelling. `read_cell` reads the spellings, `cell_reader` applies the column's hierarchy, `dictionary` finds the values
+in cells by SQL.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +21,6 @@ from fractions import Fraction
 from sqlaudit.base.relation import DATES, NUMBERS, Kind
 from sqlaudit.hierarchies.levels import key_of
 
-# What a cell of a generalized release stands for: frozen value objects, the same for every way to write a cell.
-#
-# Numbers are exact fractions, points in time are naive (UTC), values are keys (`levels.key_of`): their text in one
-# spelling. `read_cell` reads the spellings, `cell_reader` knows the column's hierarchy, `dictionary` asks in SQL.
-
 _MASKED_YEAR = re.compile(r"[\d*]{4}(?:-[\d*]{2})?")
 _DATE_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}")
 Bound = Fraction | datetime.datetime
@@ -28,7 +28,7 @@ Bound = Fraction | datetime.datetime
 
 @dataclass(frozen=True)
 class AnyValue:
-    """`*`: every value, and NULL."""
+    """The cell `*`: every value, and NULL."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Exact:
 
 @dataclass(frozen=True)
 class Interval:
-    """The numbers or points in time from `low` to `high`; None = no end. An open end does not belong to it.
+    """The numbers or points in time from `low` to `high`; None = no end. An open end is not part of it.
 
-    Whole days, months and years are spelled as the time from their beginning (closed) to the next one's (open).
+    Whole days, months and years are the time from their beginning (closed) to the next one's (open).
     """
 
     low: Bound | None
@@ -51,14 +51,14 @@ class Interval:
     high_open: bool = False
 
     def holds(self, point: Bound | float) -> bool:
-        """Whether a number or point in time lies in it; NaN never does."""
+        """Return True if the interval contains a number or point in time; NaN is in none."""
         if isinstance(point, float) and math.isnan(point):
             return False
         above = self.low is None or (point > self.low if self.low_open else point >= self.low)  # type: ignore[operator]
         return above and (self.high is None or (point < self.high if self.high_open else point <= self.high))  # type: ignore[operator]
 
     def contains(self, other: Interval) -> bool:
-        """Whether every point of another interval lies in this one."""
+        """Return True if the interval contains every point of another one."""
         low = self.low is None or (other.low is not None and (other.low, other.low_open) >= (self.low, self.low_open))
         high = self.high is None or (
             other.high is not None and (other.high, not other.high_open) <= (self.high, not self.high_open)
@@ -70,28 +70,30 @@ class Interval:
 class Mask:
     """A text in which each `*` stands for one character: `130**` is every text of five that begins with 130.
 
-    What is masked like a year or a month stands for the dates in it, where these are texts: `197*` for 1975-03-01.
+    A mask of a year or a month stands for the dates in it, where these are texts: `197*` for 1975-03-01.
     """
 
     pattern: str
 
     @property
     def of_dates(self) -> bool:
-        """Whether it looks like a masked year or month."""
+        """True if it looks like a masked year or month."""
         return _MASKED_YEAR.fullmatch(self.pattern) is not None
 
     def holds(self, text: str) -> bool:
-        """Whether a text fits.
+        """Return True if a text fits the mask.
 
         Example:
             >>> Mask("130**").holds("13053"), Mask("197*").holds("1975-03-01"), Mask("197*").holds("19753")
             (True, True, False)
         """
-        shown = text[: len(self.pattern)] if self.of_dates and _DATE_TEXT.match(text) else text
-        return len(shown) == len(self.pattern) and all(a in ("*", b) for a, b in zip(self.pattern, shown, strict=True))
+        compared = text[: len(self.pattern)] if self.of_dates and _DATE_TEXT.match(text) else text
+        return len(compared) == len(self.pattern) and all(
+            a in ("*", b) for a, b in zip(self.pattern, compared, strict=True)
+        )
 
     def contains(self, other: Mask) -> bool:
-        """Whether every text that fits another mask fits this one."""
+        """Return True if every text that fits another mask fits this one."""
         return len(self.pattern) == len(other.pattern) and all(
             a in ("*", b) for a, b in zip(self.pattern, other.pattern, strict=True)
         )
@@ -99,7 +101,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class LabelNode:
-    """A label of the column's hierarchy, with the level that it was found at."""
+    """A label of the column's hierarchy, with its level."""
 
     label: str
     level: int
@@ -117,7 +119,7 @@ Cell = AnyValue | Exact | Interval | Mask | LabelNode | Values
 
 @functools.lru_cache(maxsize=1 << 17)
 def point_of(key: str, kind: str) -> Bound | float | None:
-    """The number or point in time of a key, None when it has none; infinite and undefined floats stay floats."""
+    """Return the number or point in time of a key, None when it has none. Infinite and undefined floats stay floats."""
     if kind in NUMBERS:
         try:
             number = Decimal(key)
@@ -126,18 +128,19 @@ def point_of(key: str, kind: str) -> Bound | float | None:
         return Fraction(number) if number.is_finite() else float(key)
     if kind in DATES:
         try:
-            found = datetime.datetime.fromisoformat(key)
+            moment = datetime.datetime.fromisoformat(key)
         except ValueError:
             return None
-        return found.astimezone(datetime.UTC).replace(tzinfo=None) if found.tzinfo else found
+        return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     return None
 
 
-def whole(interval: Interval) -> Interval:
-    """The same whole numbers between a closed and an open end: `20-29` is `[20, 30)`.
+def to_half_open(interval: Interval) -> Interval:
+    """Return the interval of the same integers with a closed and an open end: `20-29` is `[20, 30)`.
 
     Example:
-        >>> whole(Interval(Fraction(20), Fraction(29))) == whole(Interval(Fraction(39, 2), Fraction(30), False, True))
+        >>> two = Interval(Fraction(20), Fraction(29)), Interval(Fraction(39, 2), Fraction(30), False, True)
+        >>> to_half_open(two[0]) == to_half_open(two[1])
         True
     """
     low, high = interval.low, interval.high
@@ -148,10 +151,10 @@ def whole(interval: Interval) -> Interval:
     return Interval(low, high, False, high is not None)
 
 
-# How people write generalized cells, as values of `cells`. `docs/hierarchies.md` lists what is understood.
+# Spellings of generalized cells; `docs/hierarchies.md` lists them.
 #
-# Nothing here knows a hierarchy or a table. What can be read in two ways is settled by the kind of the original column:
-# `20-30` is an interval of numbers, a span of dates is one of dates, and in a column of texts it is a text.
+# Nothing here depends on a hierarchy or a table. The type of the original column decides between two readings: `20-30`
+# is an interval of numbers, a span of dates is one of dates, and in a column of texts it is a text.
 
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")
@@ -168,7 +171,7 @@ _MASKED_DATE = re.compile(r"(?=.*\*)(?:\d{1,3}\*+(?<=^.{4})|\d{4}-\d?\*+(?<=^.{7
 
 
 def read_cell(text: str, kind: Kind) -> Cell | None:
-    """What a cell's text stands for in a column whose original holds values of a kind; None when it cannot be read.
+    """Return the cell of a text, in a column whose original has values of this type; None when it cannot be read.
 
     Example:
         >>> read_cell("[20-30)", Kind.INTEGER) == read_cell("[20, 30[", Kind.INTEGER)
@@ -180,18 +183,18 @@ def read_cell(text: str, kind: Kind) -> Cell | None:
     if plain == "*":
         return AnyValue()
     if plain.startswith("{") and plain.endswith("}"):
-        return _values(text.strip(), kind)
+        return _read_values(text.strip(), kind)
     if kind in DATES and _MASKED_DATE.fullmatch(plain):
-        return _masked_date(plain)
+        return _read_masked_date(plain)
     if kind in NUMBERS or kind in DATES:
-        return _exact(plain, kind) or (Mask(plain) if "*" in plain else _interval(plain, kind))
+        return _read_exact(plain, kind) or (Mask(plain) if "*" in plain else _read_interval(plain, kind))
     if kind is Kind.BOOLEAN:
-        return _exact(plain, kind)
+        return _read_exact(plain, kind)
     return Mask(text) if "*" in text else Exact(text)
 
 
-def _values(text: str, kind: Kind) -> Cell | None:
-    """`{a, b}`; a member with a comma stands in double quotes."""
+def _read_values(text: str, kind: Kind) -> Cell | None:
+    """Return the cell of `{a, b}`; a member with a comma is in double quotes."""
     try:
         (members,) = csv.reader([text[1:-1]], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
@@ -199,11 +202,12 @@ def _values(text: str, kind: Kind) -> Cell | None:
     keys = [
         key_of(member.strip().translate(_DASHES) if kind in NUMBERS else member.strip(), kind) for member in members
     ]
-    known = [key for key in keys if key is not None]
-    return Values(frozenset(known)) if known and len(known) == len(keys) else None
+    readable = [key for key in keys if key is not None]
+    return Values(frozenset(readable)) if readable and len(readable) == len(keys) else None
 
 
-def _exact(text: str, kind: Kind) -> Exact | None:
+def _read_exact(text: str, kind: Kind) -> Exact | None:
+    """Return the cell of one value; None of a text that is none."""
     if kind in NUMBERS:
         text = _without_groups(text) if re.fullmatch(_NUMBER, text, re.IGNORECASE) else text
         key = key_of(text, kind) or key_of(text, Kind.DECIMAL)
@@ -216,57 +220,62 @@ def _exact(text: str, kind: Kind) -> Exact | None:
     return None if key is None else Exact(key)
 
 
-def _interval(text: str, kind: Kind) -> Interval | None:
-    """An interval in any spelling; None when it is none, or holds no point."""
-    found = _part_of_time(text, kind) or _one_end(text, kind) or _two_ends(text, kind)
-    if found is None or found.low is None or found.high is None:
-        return found
-    if found.low == found.high:
-        return None if found.low_open or found.high_open else found
-    return found if found.low < found.high else None  # type: ignore[operator]
+def _read_interval(text: str, kind: Kind) -> Interval | None:
+    """Return an interval in any spelling; None of a text that is none, or of an empty interval."""
+    interval = _read_period(text, kind) or _read_one_end(text, kind) or _read_two_ends(text, kind)
+    if interval is None or interval.low is None or interval.high is None:
+        return interval
+    if interval.low == interval.high:
+        return None if interval.low_open or interval.high_open else interval
+    return interval if interval.low < interval.high else None  # type: ignore[operator]
 
 
-def _masked_date(text: str) -> Cell:
-    """`197*`, `1975-0*`, `1975-03-**`: the time from the first date that fits to the last; a mask when none does."""
+def _read_masked_date(text: str) -> Cell:
+    """Return `197*`, `1975-0*`, `1975-03-**` as the time from the first date that fits to the last, else a mask."""
     stem = text.rstrip("*")
     fitting = [
         period
         for digits in itertools.product("0123456789", repeat=len(text) - len(stem))
-        if (period := _date_period(stem + "".join(digits))) is not None
+        if (period := _read_date(stem + "".join(digits))) is not None
     ]
     if not fitting:
         return Mask(text)
     return Interval(fitting[0][0], fitting[-1][1], False, fitting[-1][1] is not None)
 
 
-def _part_of_time(text: str, kind: Kind) -> Interval | None:
-    """A year, quarter, month or day as the time that it lasts."""
-    period = _date_period(text) if kind in DATES else None
+def _read_period(text: str, kind: Kind) -> Interval | None:
+    """Return a year, quarter, month or day as its time."""
+    period = _read_date(text) if kind in DATES else None
     if period is None:
         return None
     return Interval(period[0], period[1], False, period[1] is not None and not period[2])
 
 
-def _one_end(text: str, kind: Kind) -> Interval | None:
+def _read_one_end(text: str, kind: Kind) -> Interval | None:
+    """Return an interval with one bound, `<30` or `30+`; None of a text that is none."""
     match = _ONE_END.fullmatch(text)
     if match is None and not text.endswith("+"):
         return None
     sign, bound = (_SIGNS[match[1]], match[2]) if match else (">=", text[:-1].strip())
     closed = sign.endswith("=")
-    return _between(bound, "", kind, closed, True) if sign[0] == ">" else _between("", bound, kind, True, closed)
+    return (
+        _interval_between(bound, "", kind, closed, True)
+        if sign[0] == ">"
+        else _interval_between("", bound, kind, True, closed)
+    )
 
 
-def _two_ends(text: str, kind: Kind) -> Interval | None:
-    """In brackets, or `20-30` without: both ends belong to it, and none is left out."""
+def _read_two_ends(text: str, kind: Kind) -> Interval | None:
+    """Return an interval in brackets, or `20-30` without, which contains both ends."""
     match = _BRACKETS.fullmatch(text)
     inner, low_closed, high_closed = (match[2], match[1] == "[", match[3] == "]") if match else (text, True, True)
-    ends = [two for two in _splits(inner, kind, comma=match is not None) if match or all(two)]
-    found = {_between(*two, kind, low_closed, high_closed) for two in ends} - {None}
-    return found.pop() if len(found) == 1 else None
+    ends = [bounds for bounds in _split_bounds(inner, kind, comma=match is not None) if match or all(bounds)]
+    intervals = {_interval_between(*bounds, kind, low_closed, high_closed) for bounds in ends} - {None}
+    return intervals.pop() if len(intervals) == 1 else None
 
 
-def _splits(text: str, kind: Kind, *, comma: bool) -> Iterator[tuple[str, str]]:
-    """Every way to take a text for two bounds, one of which may be empty; the first separator that works decides."""
+def _split_bounds(text: str, kind: Kind, *, comma: bool) -> Iterator[tuple[str, str]]:
+    """Yield every way to split a text into two bounds, one of which may be empty, by the first separator that works."""
     parts = _BETWEEN.split(text)
     if len(parts) == 2:
         yield parts[0], parts[1]
@@ -288,8 +297,9 @@ Period = tuple[Bound | None, Bound | None, bool]
 """The first point, the end, and whether the end still belongs to it; None where there is no end."""
 
 
-def _between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: bool) -> Interval | None:
-    period = _date_period if kind in DATES else _number_period
+def _interval_between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: bool) -> Interval | None:
+    """Return the interval between two bounds, which may be periods of time; None when one of them cannot be read."""
+    period = _read_date if kind in DATES else _read_number
     first = period(low) if low else (None, None, False)
     last = period(high) if high else (None, None, False)
     if first is None or last is None or not (low or high):
@@ -300,7 +310,8 @@ def _between(low: str, high: str, kind: Kind, low_closed: bool, high_closed: boo
     return Interval(start, end, start_open, end_open and end is not None)
 
 
-def _number_period(text: str) -> Period | None:
+def _read_number(text: str) -> Period | None:
+    """Return a number as a period without duration; None of a text that is none."""
     plain = text.strip()
     if re.fullmatch(_NUMBER, plain, re.IGNORECASE) is None:
         return None
@@ -314,8 +325,8 @@ def _without_groups(text: str) -> str:
     return re.sub(r"[,' ]", "", text)
 
 
-def _date_period(text: str) -> Period | None:
-    """A year, quarter, month or day from its beginning to the next one's, or one moment."""
+def _read_date(text: str) -> Period | None:
+    """Return a year, quarter, month or day from its beginning to the next one's, or one moment."""
     plain = text.strip().upper()
     if re.fullmatch(_DATE, plain) is None:
         return None
@@ -323,12 +334,13 @@ def _date_period(text: str) -> Period | None:
         if len(plain) > len("2024-02-29"):
             moment = datetime.datetime.fromisoformat(plain)
             return moment, moment, True
-        return _calendar(plain)
+        return _calendar_period(plain)
     except ValueError:
         return None
 
 
-def _calendar(text: str) -> Period:
+def _calendar_period(text: str) -> Period:
+    """Return the period of a year, quarter, month or day."""
     year = int(text[:4])
     months, day = {4: (12, 1), 7: (1, 1), 10: (1, int(text[8:]) if len(text) == 10 else 1)}.get(len(text), (3, 1))
     if "Q" in text:

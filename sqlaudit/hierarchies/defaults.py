@@ -1,4 +1,4 @@
-"""Default levels: how a column without a hierarchy becomes coarser, from its kind and a few aggregates."""
+"""Default levels of columns without a hierarchy, by their type and a few aggregates."""
 
 from __future__ import annotations
 
@@ -15,73 +15,78 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.levels import LIMITS, TOP, Hierarchy, decimal_text
 from sqlaudit.hierarchies.read import read_hierarchy
 
 _DATES = ("month", "quarter", "year", "decade")
 _STEPS = (5, 10, 20, 40)
 _SMALLEST, _LARGEST = Fraction(1, 10**9), 200
-"""Ranges of numbers: from the first on there are widths, and from the second on these are powers of ten."""
+"""Least range of numbers that has widths, and least range whose widths are powers of ten."""
 _SHORTEST, _LONGEST = 3, 12
-"""Characters of texts that may be codes."""
+"""Least and largest length of texts that may be codes."""
 
 
 def with_defaults(
     engine: Engine, relation: Relation, columns: Sequence[Resolved], hierarchies: Sequence[Hierarchy]
 ) -> tuple[Hierarchy, ...]:
-    """The hierarchies, with default levels for each column that has none.
+    """Return the hierarchies, with default levels for each column that has none.
 
     Args:
-        engine, relation: where the rows are. columns: the quasi-identifiers. hierarchies: theirs, in the same order.
+        engine, relation: the table.
+        columns: the quasi-identifiers.
+        hierarchies: theirs, in the same order.
     """
     levels = iter(default_levels(engine, relation, without_levels(columns, hierarchies)))
     return tuple(
-        one if one.place else replace(read_hierarchy(one.column, nodes_of(next(levels))), by_default=True)
-        for one in hierarchies
+        hierarchy
+        if hierarchy.place
+        else replace(read_hierarchy(hierarchy.column, nodes_of(next(levels))), by_default=True)
+        for hierarchy in hierarchies
     )
 
 
 def without_levels(columns: Sequence[Resolved], hierarchies: Sequence[Hierarchy]) -> list[Resolved]:
-    """The columns that have no hierarchy."""
+    """Return the columns that have no hierarchy."""
     return [column for column, hierarchy in zip(columns, hierarchies, strict=True) if not hierarchy.place]
 
 
 def default_levels(engine: Engine, relation: Relation, columns: Sequence[Resolved]) -> list[Any]:
-    """The levels of each column, as a file of hierarchies says them.
+    """Return the levels of each column in the format of a file of hierarchies.
 
-    They follow from the kind of a column, the range of its numbers and the lengths of its texts, and from these so
-    roughly that no level shows a value.
+    They follow from the type of a column, the range of its numbers and the lengths of its texts, so roughly that no
+    level shows a value.
     """
-    kinds = [held(engine, relation, column).kind for column in columns]
+    kinds = [column_type(engine, relation, column).kind for column in columns]
     rows = [engine.run(statement)[0] for statement in defaults_statements(engine, relation, columns)]
     figures = iter(rows[0] if rows else ())
-    return [levels_of(kind, [next(figures) for _ in range(4)] if _is_asked(kind) else ()) for kind in kinds]
+    return [propose_levels(kind, [next(figures) for _ in range(4)] if _needs_figures(kind) else ()) for kind in kinds]
 
 
 def defaults_statements(engine: Engine, relation: Relation, columns: Sequence[Resolved]) -> list[Statement]:
-    """The statement that default levels need: one, or none without numbers and texts."""
-    kinds = [(column, held(engine, relation, column).kind) for column in columns]
-    asked = [{"value": column, "text": kind is Kind.TEXT} for column, kind in kinds if _is_asked(kind)]
+    """Return the statement that default levels need: one, or none without numbers and texts."""
+    kinds = [(column, column_type(engine, relation, column).kind) for column in columns]
+    aggregated = [{"value": column, "text": kind is Kind.TEXT} for column, kind in kinds if _needs_figures(kind)]
     template = "hierarchies/hierarchy_defaults.sql"
-    return [render(template, engine.dialect, source=relation, columns=asked)] if asked else []
+    return [render(template, engine.dialect, source=relation, columns=aggregated)] if aggregated else []
 
 
-def _is_asked(kind: Kind) -> bool:
+def _needs_figures(kind: Kind) -> bool:
     return kind in NUMBERS or kind is Kind.TEXT
 
 
-def levels_of(kind: Kind, figures: Sequence[Any]) -> Any:
-    """The levels of a column of a kind.
+def propose_levels(kind: Kind, figures: Sequence[Any]) -> Any:
+    """Return the levels of a column of a type.
 
     Args:
-        kind: what it holds. figures: the smallest and largest number, or length of a text; how many there are, and how
-            many of them are whole, or look like codes.
+        kind: the type.
+        figures: the smallest and largest number, or length of a text; how many there are, and how many of them are
+            integers, or look like codes.
 
     Example:
-        >>> levels_of(Kind.INTEGER, (16, 93, 500, 500)), levels_of(Kind.FLOAT, (0.0, 1.0, 500, 500))
+        >>> propose_levels(Kind.INTEGER, (16, 93, 500, 500)), propose_levels(Kind.FLOAT, (0.0, 1.0, 500, 500))
         ({'widths': ['5', '10', '20', '40']}, '*')
-        >>> levels_of(Kind.FLOAT, (900.0, 152000.0, 500, 0)), levels_of(Kind.TEXT, (5, 5, 80, 80))
+        >>> propose_levels(Kind.FLOAT, (900.0, 152000.0, 500, 0)), propose_levels(Kind.TEXT, (5, 5, 80, 80))
         ({'widths': ['100', '1000', '10000', '100000']}, {'mask': {'keep': [4, 3, 2, 1]}})
     """
     if kind in DATES:
@@ -95,13 +100,13 @@ def levels_of(kind: Kind, figures: Sequence[Any]) -> Any:
         return {"mask": {"keep": list(range(high - step, 0, -step))}} if is_code else TOP
     if not all(math.isfinite(bound) and abs(bound) < LIMITS[Kind.FLOAT] for bound in (low, high)):
         return TOP
-    widths = [decimal_text(width) for width in _widths(Fraction(high) - Fraction(low), like == filled)]
+    widths = [decimal_text(width) for width in _propose_widths(Fraction(high) - Fraction(low), like == filled)]
     return {"widths": widths} if widths else TOP
 
 
-def _widths(span: Fraction, whole: bool) -> list[Fraction]:
-    """Nested widths below a range of numbers: powers of ten, and multiples of five where the range is small."""
-    if span < (10 if whole else _SMALLEST):
+def _propose_widths(span: Fraction, is_whole: bool) -> list[Fraction]:
+    """Return nested widths below a range of numbers: powers of ten, and multiples of five where the range is small."""
+    if span < (10 if is_whole else _SMALLEST):
         return []
     power = math.floor(math.log10(span))
     if span >= _LARGEST:
@@ -111,10 +116,10 @@ def _widths(span: Fraction, whole: bool) -> list[Fraction]:
 
 
 def as_file(target: str, columns: Sequence[str], levels: Sequence[Any]) -> str:
-    """Default levels as a file of hierarchies, to be edited."""
+    """Return default levels as a file of hierarchies, to be edited."""
     edit = f"Edit them, then name this file with {spelled('hierarchies')}."
     lines = [f"# Default levels of {target}. {edit}", "hierarchies:"]
-    for column, found in zip(columns, levels, strict=True):
-        said = json.dumps(found).replace('"', "") if found != TOP else f'"{TOP}" # as it is, or {TOP}'
-        lines.append(f"  {column if column.isidentifier() else json.dumps(column)}: {said}")
+    for column, column_levels in zip(columns, levels, strict=True):
+        text = json.dumps(column_levels).replace('"', "") if column_levels != TOP else f'"{TOP}" # as it is, or {TOP}'
+        lines.append(f"  {column if column.isidentifier() else json.dumps(column)}: {text}")
     return "\n".join(lines) + "\n"

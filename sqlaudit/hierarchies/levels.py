@@ -1,4 +1,8 @@
-"""The levels of hierarchies: their forms, their labels for the values of a column, and their SQL."""
+"""The levels of hierarchies: their forms, their labels for the values of a column, and their SQL.
+
+Level 0 is the value itself. At levels 1, 2, … a value has a label, which is a text. At the highest level every value,
+NULL too, is `*`. Below it NULL stays NULL, unless a value table names it.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +21,6 @@ from sqlaudit.base.names import closest, literal, quote, spoken
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.relation import DATES, NUMBERS, Kind
 from sqlaudit.base.sql import Raw, environment, expression
-
-# The levels of a hierarchy: frozen value objects, one kind for each way to say how values become coarser.
-#
-# A level knows what it means, not how it is spelled in SQL (`level_sql`) or checked against a table (`dictionary`).
 
 TOP = "*"
 """The label of every value, NULL included, at the highest level."""
@@ -44,18 +44,18 @@ class WidthLevel:
 
     @property
     def name(self) -> str:
-        """What reports call the level."""
+        """Name of the level in reports."""
         return f"width {decimal_text(self.width)}"
 
     @property
     def decimals(self) -> int:
-        """Decimals of the bounds in labels."""
-        given = (self.width, self.origin, self.low, self.high)
-        return max(decimals_of(number) for number in given if number is not None)
+        """Number of decimals of the bounds in labels."""
+        numbers = (self.width, self.origin, self.low, self.high)
+        return max(decimals_of(number) for number in numbers if number is not None)
 
     @property
     def example(self) -> str:
-        """An interval from the origin, or from the first one that lies above `low`."""
+        """An interval from the origin, or from the first one above `low`."""
         begin = self.origin
         if self.low is not None and self.low > begin:
             begin += -((begin - self.low) // self.width) * self.width
@@ -67,7 +67,7 @@ class MaskLevel:
     """Characters of a value's text replaced by `*` from the right: `130**`.
 
     `count` characters are masked, or with `keeps` all but the first `count`. The length of the text stays visible, and
-    a text of fewer characters is masked whole.
+    a text of fewer characters is masked entirely.
     """
 
     count: int
@@ -75,18 +75,18 @@ class MaskLevel:
 
     @property
     def name(self) -> str:
-        """What reports call the level."""
+        """Name of the level in reports."""
         return f"first {self.count} kept" if self.keeps else f"last {self.count} masked"
 
     @property
     def example(self) -> str:
-        """What becomes of a text of five letters; of more than five hidden ones there is none."""
-        kept = self.count if self.keeps else len(_LETTERS) - self.count
-        return _LETTERS[:kept] + "*" * (len(_LETTERS) - kept) if 0 < kept < len(_LETTERS) else ""
+        """A masked text of five letters; empty if more than five are masked."""
+        visible = self.count if self.keeps else len(_LETTERS) - self.count
+        return _LETTERS[:visible] + "*" * (len(_LETTERS) - visible) if 0 < visible < len(_LETTERS) else ""
 
 
 class DatePart(StrEnum):
-    """What dates are cut to, finest first: `2024-02-29`, `2024-02`, `2024-Q1`, `2024`, `2020-2029`, `2000-2099`."""
+    """Parts of dates, finest first: `2024-02-29`, `2024-02`, `2024-Q1`, `2024`, `2020-2029`, `2000-2099`."""
 
     DAY = "day"
     MONTH = "month"
@@ -99,16 +99,16 @@ class DatePart(StrEnum):
 _DATES = dict(zip(DatePart, ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "2000-2099"), strict=True))
 
 
-def in_words(called: str) -> str:
-    """A level in a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
-    kind, number = called.split(maxsplit=1)[0], called.split()[-2:][0]
+def in_words(name: str) -> str:
+    """Return a level as part of a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
+    kind, number = name.split(maxsplit=1)[0], name.split()[-2:][0]
     words = {
-        "width": f"in steps of {called.removeprefix('width ')}",
+        "width": f"in steps of {name.removeprefix('width ')}",
         "first": f"to {number} character{'s'[: number != '1']}",
         "last": f"without the last {number} characters" if number != "1" else "without the last character",
-        "groups": f"in {called}",
+        "groups": f"in {name}",
     }
-    return words.get(kind, f"by {called}" if called in [*DatePart] else f"as {called}")
+    return words.get(kind, f"by {name}" if name in [*DatePart] else f"as {name}")
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class DateLevel:
 
     @property
     def name(self) -> str:
-        """What reports call the level."""
+        """Name of the level in reports."""
         return self.part.value
 
     @property
     def example(self) -> str:
-        """What becomes of the leap day of 2024."""
+        """The label of the leap day of 2024."""
         return _DATES[self.part]
 
 
@@ -138,13 +138,13 @@ class MappedLevel:
 
 @dataclass(frozen=True)
 class SqlLevel:
-    """An expression over the column in the engine's own SQL; the column is called by its name, or `value`."""
+    """An expression over the column in the engine's own SQL. The column has its name there, or `value`."""
 
     expression: str
     name: ClassVar = "SQL"
-    """What reports call the level; never the text, which may hold values."""
+    """Name in reports; never the expression, which may contain values."""
     example: ClassVar = ""
-    """None: what the expression gives is known to the database alone."""
+    """Empty: only the database can evaluate the expression."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class TopLevel:
 
     name: ClassVar = TOP
     example: ClassVar = ""
-    """None: its name says it."""
+    """Empty: its name is the label."""
 
 
 Level = WidthLevel | MaskLevel | DateLevel | MappedLevel | SqlLevel | TopLevel
@@ -161,17 +161,19 @@ Level = WidthLevel | MaskLevel | DateLevel | MappedLevel | SqlLevel | TopLevel
 
 def width_levels(
     widths: Sequence[Fraction],
-    place: str,
+    location: str,
     *,
     origin: Fraction = Fraction(0),
     low: Fraction | None = None,
     high: Fraction | None = None,
 ) -> tuple[Level, ...]:
-    """Levels of intervals, finest first, each a multiple of the one before so that they are nested.
+    """Return levels of intervals, finest first, each a multiple of the one before so that they are nested.
 
     Args:
-        widths: the widths. place: what errors begin with, for instance the column's name.
-        origin: where an interval begins. low, high: where the open ends begin.
+        widths: the widths.
+        location: the beginning of errors, for instance the column's name.
+        origin: where an interval begins.
+        low, high: where the open ends begin.
 
     Raises:
         UsageError: no width, one that is not positive or not a multiple of the one before, or low >= high.
@@ -181,67 +183,69 @@ def width_levels(
         ['width 5', 'width 10']
     """
     if not widths:
-        raise UsageError(f"{place}: name at least one width.")
+        raise UsageError(f"{location}: name at least one width.")
     for level, width in enumerate(widths, 1):
         if width <= 0:
-            raise UsageError(f"{place}, level {level}: a width is a number above 0, not {decimal_text(width)}.")
+            raise UsageError(f"{location}, level {level}: a width is a number above 0, not {decimal_text(width)}.")
     for level, (below, width) in enumerate(pairwise(widths), 2):
         if width % below or width == below:
             raise UsageError(
-                f"{place}, level {level}: width {decimal_text(width)} is not a multiple of width "
+                f"{location}, level {level}: width {decimal_text(width)} is not a multiple of width "
                 f"{decimal_text(below)} at level {level - 1}, so the levels are not nested. Use "
                 f"{decimal_text(below * 2)} or another multiple."
             )
     if low is not None and high is not None and low >= high:
-        raise UsageError(f"{place}: low ({decimal_text(low)}) must be less than high ({decimal_text(high)}).")
-    found = tuple(WidthLevel(width, origin, low, high) for width in widths)
-    if any(level.decimals > MOST_DECIMALS for level in found):
-        raise UsageError(f"{place}: widths and bounds have at most {MOST_DECIMALS} decimals.")
-    return found
+        raise UsageError(f"{location}: low ({decimal_text(low)}) must be less than high ({decimal_text(high)}).")
+    levels = tuple(WidthLevel(width, origin, low, high) for width in widths)
+    if any(level.decimals > MOST_DECIMALS for level in levels):
+        raise UsageError(f"{location}: widths and bounds have at most {MOST_DECIMALS} decimals.")
+    return levels
 
 
-def mask_levels(counts: Sequence[int], place: str, *, keeps: bool = False) -> tuple[Level, ...]:
-    """Levels of masks, finest first: more characters masked, or fewer kept, from level to level.
+def mask_levels(counts: Sequence[int], location: str, *, keeps: bool = False) -> tuple[Level, ...]:
+    """Return levels of masks, finest first: more characters masked, or fewer kept, from level to level.
 
     Raises:
         UsageError: no count, one that is out of range, or an order that is not coarser from level to level.
     """
     if not counts:
-        raise UsageError(f"{place}: name at least one number of characters.")
+        raise UsageError(f"{location}: name at least one number of characters.")
     word = "keep" if keeps else "mask"
     for level, count in enumerate(counts, 1):
         if not 1 <= count <= MOST_MASKED:
-            raise UsageError(f"{place}, level {level}: {word} between 1 and {MOST_MASKED} characters, not {count}.")
+            raise UsageError(f"{location}, level {level}: {word} between 1 and {MOST_MASKED} characters, not {count}.")
     for level, (below, count) in enumerate(pairwise(counts), 2):
         if count <= below if not keeps else count >= below:
             raise UsageError(
-                f"{place}, level {level}: {word} {'fewer' if keeps else 'more'} characters than level {level - 1} "
+                f"{location}, level {level}: {word} {'fewer' if keeps else 'more'} characters than level {level - 1} "
                 f"({below}), not {count}."
             )
     return tuple(MaskLevel(count, keeps) for count in counts)
 
 
-def date_levels(parts: Sequence[str], place: str) -> tuple[Level, ...]:
-    """Levels of dates, finest first.
+def date_levels(parts: Sequence[str], location: str) -> tuple[Level, ...]:
+    """Return levels of dates, finest first.
 
     Raises:
         UsageError: no part, an unknown one, or an order that is not coarser from level to level.
     """
-    known = list(DatePart)
+    all_parts = list(DatePart)
     if not parts:
-        raise UsageError(f"{place}: name at least one of {', '.join(known)}.")
+        raise UsageError(f"{location}: name at least one of {', '.join(all_parts)}.")
     for level, part in enumerate(parts, 1):
-        if part not in known:
+        if part not in all_parts:
             why = " A week can span two months or years, so it cannot be a level." if part == "week" else ""
-            raise UsageError(f"{place}, level {level}: unknown part of dates {part!r}. Use {', '.join(known)}.{why}")
+            raise UsageError(
+                f"{location}, level {level}: unknown part of dates {part!r}. Use {', '.join(all_parts)}.{why}"
+            )
     for level, (below, part) in enumerate(pairwise(parts), 2):
-        if known.index(DatePart(part)) <= known.index(DatePart(below)):
-            raise UsageError(f"{place}, level {level} ({part}): is not coarser than level {level - 1} ({below}).")
+        if all_parts.index(DatePart(part)) <= all_parts.index(DatePart(below)):
+            raise UsageError(f"{location}, level {level} ({part}): is not coarser than level {level - 1} ({below}).")
     return tuple(DateLevel(DatePart(part)) for part in parts)
 
 
 def decimals_of(number: Fraction) -> int:
-    """How many decimals a finite decimal has.
+    """Return the number of decimals of a finite decimal.
 
     Example:
         >>> decimals_of(Fraction(1, 4)), decimals_of(Fraction(5))
@@ -256,7 +260,7 @@ def decimals_of(number: Fraction) -> int:
 
 
 def decimal_text(number: Fraction) -> str:
-    """A finite decimal as people write it.
+    """Return a finite decimal as people write it.
 
     Example:
         >>> decimal_text(Fraction(-5, 2)), decimal_text(Fraction(40))
@@ -268,14 +272,8 @@ def decimal_text(number: Fraction) -> str:
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
-# A hierarchy: how the values of one column become coarser, level by level, until only `*` is left.
-#
-# Level 0 is the value itself. At levels 1, 2, … a value has a label, which is a text. At the highest level every value,
-# NULL too, is `*`. Below it NULL stays NULL, unless a value table names it.
-
-
 class Use(StrEnum):
-    """What a search may do with a column."""
+    """The use of a column in a search."""
 
     GENERALIZE = "generalize"
     KEEP = "keep"
@@ -290,9 +288,9 @@ class ValueTable:
 
     Args:
         rows: value (None = NULL) to its labels, from level 1 to the level below the top; None where NULL stays NULL.
-        depth: how many labels each value has.
+        depth: number of labels of each value.
         place: where it was read from, for errors.
-        top: how the file calls the highest level; cells of a release may be spelled so.
+        top: the file's label of the highest level; cells of a release may be spelled so.
     """
 
     rows: Mapping[Name, tuple[Name, ...]] = field(hash=False)
@@ -300,24 +298,25 @@ class ValueTable:
     place: str
     top: str = "*"
 
-    def labels(self, place: int) -> Iterator[tuple[Name, Name]]:
-        """(value, label) at a place, 0 = level 1."""
-        return ((value, labels[place]) for value, labels in self.rows.items())
+    def labels(self, index: int) -> Iterator[tuple[Name, Name]]:
+        """Yield (value, label) at a level; index 0 is level 1."""
+        return ((value, labels[index]) for value, labels in self.rows.items())
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The hierarchy of one column.
+    """The hierarchy of one column: how its values are generalized, level by level, until only `*` is left.
 
     Args:
         column: the column or expression, as `--qi` names it.
         levels: levels 1, 2, …; the last one is the top. Empty for a column that is kept.
-        use: whether a search may generalize the column.
+        use: what a search may do with the column.
         default: the label of values that no level covers, below the top; None = they are an error.
         table: the values and labels behind `MappedLevel`s.
-        form: the word of the file schema it was written with: widths, mask, dates, tree, csv, values, sql, or nothing
-            for a column without a hierarchy (kept or suppressed).
-        place: where it was read from, for errors and reports. by_default: whether nobody gave it.
+        form: the key of its form in the file schema: widths, mask, dates, tree, csv, values, sql, or empty for a column
+            without a hierarchy (kept or suppressed).
+        place: where it was read from, for errors and reports.
+        by_default: True if nobody stated it.
     """
 
     column: str
@@ -342,11 +341,11 @@ class Hierarchy:
 
     @property
     def takes_part(self) -> bool:
-        """Whether a search chooses a level for it."""
+        """True if a search chooses a level for the column."""
         return self.use is not Use.DROP
 
     def level(self, number: int) -> Level | None:
-        """The level of a number, None for level 0.
+        """Return the level of this number, None for level 0.
 
         Raises:
             IndexError: there is no such level.
@@ -356,24 +355,30 @@ class Hierarchy:
         return self.levels[number - 1] if number else None
 
     def level_names(self) -> tuple[str, ...]:
-        """What reports call levels 0, 1, …"""
+        """Return the names of levels 0, 1, … in reports."""
         return ("values", *(level.name for level in self.levels))
 
     def examples(self) -> tuple[str, ...]:
-        """What a value may become at levels 0, 1, …; empty where there is nothing to show.
+        """Return an example of a label at levels 0, 1, …; empty where there is none.
 
-        They are made up, or labels of the hierarchy's own file that are no values there: no value of a table is shown.
+        They are invented, or labels of the hierarchy's own file that are no values there: no value of a table is shown.
         """
-        return ("", *(self._listed(one.place) if isinstance(one, MappedLevel) else one.example for one in self.levels))
+        return (
+            "",
+            *(
+                self._table_example(level.place) if isinstance(level, MappedLevel) else level.example
+                for level in self.levels
+            ),
+        )
 
-    def _listed(self, place: int) -> str:
-        labels = () if self.table is None else self.table.labels(place)
+    def _table_example(self, index: int) -> str:
+        labels = () if self.table is None else self.table.labels(index)
         values = () if self.table is None else self.table.rows
         return next((label for _, label in labels if label and label not in values), "")
 
 
 def plain(column: str) -> Hierarchy:
-    """What a column without a hierarchy has: it is kept (level 0) or suppressed (level 1, `*`).
+    """Return the hierarchy of a column without one: it is kept (level 0) or suppressed (level 1, `*`).
 
     Example:
         >>> plain("sex").height
@@ -382,33 +387,32 @@ def plain(column: str) -> Hierarchy:
     return Hierarchy(column, (TopLevel(),))
 
 
-def kept(column: str, place: str = "") -> Hierarchy:
-    """A column that stays as it is: height 0."""
-    return Hierarchy(column, (), Use.KEEP, form="keep", place=place)
+def kept_hierarchy(column: str, location: str = "") -> Hierarchy:
+    """Return the hierarchy of a column that stays as it is: height 0."""
+    return Hierarchy(column, (), Use.KEEP, form="keep", place=location)
 
 
-def dropped(column: str, place: str = "") -> Hierarchy:
-    """A column that is always `*`."""
-    return Hierarchy(column, (TopLevel(),), Use.DROP, form="drop", place=place)
+def dropped_hierarchy(column: str, location: str = "") -> Hierarchy:
+    """Return the hierarchy of a column that is always `*`."""
+    return Hierarchy(column, (TopLevel(),), Use.DROP, form="drop", place=location)
 
 
 def from_table(column: str, table: ValueTable, form: str, default: str | None = None) -> Hierarchy:
-    """The hierarchy that a value table describes."""
-    levels = tuple(MappedLevel(place) for place in range(table.depth))
+    """Return the hierarchy that a value table describes."""
+    levels = tuple(MappedLevel(index) for index in range(table.depth))
     return Hierarchy(column, (*levels, TopLevel()), default=default, table=table, form=form, place=table.place)
 
 
-# How the values that a file names are found in a column: by their text, whatever the spelling of numbers.
-#
-# Text must agree letter by letter. For numbers `1` also names 1.0 and 1.00, `true` names True, dates and times are
-# written as ISO does. Every kind has one *key*: the text of a value in one spelling, the same on every engine.
+# The values that a file names are found in a column by their *key*: their text in one spelling, the same on every
+# engine. Texts must be equal. For numbers `1` also names 1.0 and 1.00, `true` names True; dates and times are written
+# in ISO format.
 
 _MOST_DIGITS = 400
 Rows = list[tuple[Name, tuple[Name, ...]]]
 
 
 def key_of(text: str, kind: Kind) -> str | None:
-    """The key of a value that a file or a released cell spells as `text`, None when no value of the kind is spelled so.
+    """Return the key of a value spelled as `text`, None when no value of the type is spelled so.
 
     Example:
         >>> key_of("1.0", Kind.INTEGER), key_of("1.5", Kind.INTEGER), key_of("2.50", Kind.DECIMAL)
@@ -425,24 +429,24 @@ def key_of(text: str, kind: Kind) -> str | None:
 
 
 def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
-    """The rows of a value table with keys instead of spellings; what no value of the kind is spelled as is left out.
+    """Return the rows of a value table with keys instead of spellings, without values that the type does not have.
 
     In a CSV file an empty field names NULL, and the empty text with it.
 
     Raises:
         UsageError: one value in two spellings with different labels.
     """
-    given = [*table.rows.items()]
+    entries = [*table.rows.items()]
     if hierarchy.form == "csv" and None in table.rows and "" not in table.rows and kind in (Kind.TEXT, Kind.OTHER):
-        given.append(("", table.rows[None]))
+        entries.append(("", table.rows[None]))
     rows: dict[Name, tuple[Name, ...]] = {}
-    for value, labels in given:
+    for value, labels in entries:
         key = None if value is None else key_of(value, kind)
         if value is not None and key is None:
             continue
-        known = rows.setdefault(key, labels)
-        if known != labels:
-            level = next(i for i, (a, b) in enumerate(zip(known, labels, strict=True), 1) if a != b)
+        earlier_labels = rows.setdefault(key, labels)
+        if earlier_labels != labels:
+            level = next(i for i, (a, b) in enumerate(zip(earlier_labels, labels, strict=True), 1) if a != b)
             raise UsageError(
                 f"{table.place}: a value of {hierarchy.column} is listed twice, in two spellings, with different "
                 f"labels at level {level}."
@@ -451,6 +455,7 @@ def matched_rows(table: ValueTable, kind: Kind, hierarchy: Hierarchy) -> Rows:
 
 
 def _number_key(text: str, kind: Kind) -> str | None:
+    """Return the key of a number; None of a text that is none."""
     if kind is Kind.FLOAT:
         try:
             return repr(float(text)) if "_" not in text else None
@@ -470,34 +475,33 @@ def _number_key(text: str, kind: Kind) -> str | None:
 
 
 def _date_key(text: str, kind: Kind) -> str | None:
+    """Return the key of a date or a point in time; None of a text that is none."""
     try:
         if kind is Kind.DATE:
             return datetime.date.fromisoformat(text).isoformat()
-        found = datetime.datetime.fromisoformat(text)
+        moment = datetime.datetime.fromisoformat(text)
     except ValueError:
         return None
     zone = ""
-    if found.tzinfo is not None:
-        found, zone = found.astimezone(datetime.UTC).replace(tzinfo=None), "+00"
-    whole = found.isoformat(" ", "seconds")
-    return whole + (f".{found.microsecond:06d}".rstrip("0") if found.microsecond else "") + zone
+    if moment.tzinfo is not None:
+        moment, zone = moment.astimezone(datetime.UTC).replace(tzinfo=None), "+00"
+    to_the_second = moment.isoformat(" ", "seconds")
+    return to_the_second + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "") + zone
 
-
-# Levels as SQL: one expression over a value, the same labels on every engine; listed levels as joined tables.
 
 VALUE = "value"
-"""What a user's expression may call the column, whatever its name."""
+"""Name of the column that any user's expression may use."""
 _MASKED = (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
 LIMITS = {Kind.FLOAT: 10**15, Kind.INTEGER: 10**20, Kind.DECIMAL: 10**20}
-"""Numbers beyond have no interval: exact decimals of every engine hold what lies within."""
+"""Numbers beyond these have no interval: decimals of every engine are exact within them."""
 _NOTHING = ["NULL", "NULL"]
-"""What a table of labels holds when a hierarchy names no value of the column: it is joined to nothing."""
+"""The only row of a table of labels without a value of the column; it is joined to nothing."""
 _FLOAT_DECIMALS = 20
 
 
 @dataclass(frozen=True)
-class Holds:
-    """What a column holds: its kind, and the engine's spelling of its type."""
+class ColumnType:
+    """The type of a column: its kind, and the engine's spelling."""
 
     kind: Kind
     type: str = ""
@@ -505,7 +509,7 @@ class Holds:
 
 @dataclass(frozen=True)
 class ReleasedColumn:
-    """A column of a release as SQL: an expression for the SELECT list, and what is joined for it (empty = nothing)."""
+    """A column of a release as SQL: an expression for the SELECT list, and the join that it needs (empty = none)."""
 
     expression: str
     join: str = ""
@@ -546,52 +550,55 @@ _KINDS = {
 }
 
 
-def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds) -> str:
-    """The label of a value at a level, as a SQL expression in the engine's dialect.
+def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: ColumnType) -> str:
+    """Return the label of a value at a level as a SQL expression in the engine's dialect.
 
     NULL has the label NULL below the top, and so has a value that the level does not cover; the default is not applied.
 
     Args:
-        hierarchy: the column's. number: the level; 0 gives the value itself.
-        value_sql: the column or expression, in the dialect. holds: what it holds.
+        hierarchy: the hierarchy of the column.
+        number: the level; 0 gives the value itself.
+        value_sql: the column or expression, in the dialect.
+        dialect: the engine's dialect.
+        holds: the type of the column.
 
     Raises:
-        UsageError: a user's expression that is none, or over another column.
-        ValueError: a level that lists its values has no expression; see `published`.
+        UsageError: a user's text that is not an expression, or uses another column.
+        ValueError: a level that lists its values has no expression; see `published_column`.
 
     Example:
         >>> from sqlaudit.hierarchies.read import read_hierarchy
         >>> from sqlaudit.base.nodes import nodes_of
         >>> zips = read_hierarchy("zip", nodes_of({"mask": {"keep": [3]}}))
-        >>> level_sql(zips, 1, '"zip"', "duckdb", Holds(Kind.TEXT)).split(" || ")[0]
+        >>> level_sql(zips, 1, '"zip"', "duckdb", ColumnType(Kind.TEXT)).split(" || ")[0]
         'LEFT(CAST("zip" AS VARCHAR), 3)'
     """
     level = hierarchy.level(number)
-    value = Raw(_operand(value_sql))
+    value = Raw(_parenthesize(value_sql))
     if level is None:
         return value_sql
     if isinstance(level, WidthLevel):
-        return _interval(level, value, dialect, holds)
+        return _interval_sql(level, value, dialect, holds)
     if isinstance(level, MaskLevel):
         return expression("hierarchies/hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
     if isinstance(level, DateLevel):
         zoned = "with time zone" in holds.type.lower()
         return expression("hierarchies/hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
     if isinstance(level, SqlLevel):
-        return _own(hierarchy, number, level, value.sql, dialect, holds.kind)
+        return _user_expression(hierarchy, number, level, value.sql, dialect, holds.kind)
     if isinstance(level, MappedLevel):
         raise ValueError(f"level {number} of {hierarchy.column} lists its values and has no expression")
     return literal(TOP, dialect)
 
 
-def published(
-    hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: Holds, alias: str = "labels"
+def published_column(
+    hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, holds: ColumnType, alias: str = "labels"
 ) -> ReleasedColumn:
-    """A column at a level as a release has it: default applied, listed levels as a joined table of the file's values.
+    """Return a column at a level as in a release, with its default; listed levels need a join of the file's values.
 
     Args:
         hierarchy, number, value_sql, dialect, holds: as for `level_sql`.
-        alias: what the joined table is called; one of its own for each column.
+        alias: name of the joined table; one for each column.
 
     Raises:
         UsageError: as `level_sql`.
@@ -599,45 +606,50 @@ def published(
     level = hierarchy.level(number)
     if not isinstance(level, MappedLevel) or hierarchy.table is None:
         label = level_sql(hierarchy, number, value_sql, dialect, holds)
-        whole = level is None or isinstance(level, TopLevel)
-        return ReleasedColumn(label if whole else _or_default(hierarchy, label, value_sql, dialect))
+        is_complete = level is None or isinstance(level, TopLevel)
+        return ReleasedColumn(label if is_complete else _with_default(hierarchy, label, value_sql, dialect))
     rows = matched_rows(hierarchy.table, holds.kind, hierarchy)
     labelled = [(value, labels[level.place]) for value, labels in rows]
     name = quote(alias, dialect)
-    # what stands here is common to all dialects, and a table of many values would take sqlglot long
+    # rendered without sqlglot: this SQL is the same in all dialects, and parsing a table of many values is slow
     condition = expression(
         "hierarchies/hierarchy_has_key.sql",
         dialect,
-        value=Raw(_operand(value_sql)),
+        value=Raw(_parenthesize(value_sql)),
         listed=Raw(name + ".sqlaudit_value"),
         kind=holds.kind.value,
         null=any(value is None for value, _ in labelled),
     )
-    listed = [["NULL" if text is None else literal(text, dialect) for text in pair] for pair in labelled] or [_NOTHING]
+    label_rows = [["NULL" if text is None else literal(text, dialect) for text in pair] for pair in labelled] or [
+        _NOTHING
+    ]
     template = environment().get_template("hierarchies/hierarchy_published_labels.sql")
-    join = template.render(rows=listed, alias=name, condition=condition)
-    return ReleasedColumn(_or_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
+    join = template.render(rows=label_rows, alias=name, condition=condition)
+    return ReleasedColumn(_with_default(hierarchy, name + ".sqlaudit_label", value_sql, dialect), join.strip())
 
 
-def _or_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) -> str:
+def _with_default(hierarchy: Hierarchy, label: str, value_sql: str, dialect: str) -> str:
+    """Return the SQL of a label, with the default of the hierarchy for values without one."""
     if hierarchy.default is None:
         return label
     return expression(
         "hierarchies/hierarchy_default.sql",
         dialect,
         label=Raw(label),
-        value=Raw(_operand(value_sql)),
+        value=Raw(_parenthesize(value_sql)),
         default=Raw(literal(hierarchy.default, dialect)),
     )
 
 
-def _operand(sql: str) -> str:
-    """SQL that can stand beside any operator."""
+def _parenthesize(sql: str) -> str:
+    """Return SQL that can stand beside any operator."""
     simple = re.fullmatch(r'"(?:[^"]|"")*"|[A-Za-z_][A-Za-z_0-9.]*', sql)
     return sql if simple else "(" + sql + ")"
 
 
-def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
+def _interval_sql(level: WidthLevel, value: Raw, dialect: str, holds: ColumnType) -> str:
+    """Return the label of an interval as SQL."""
+
     def cuts(bound: Fraction | None) -> bool:
         return bound is not None and (bound - level.origin) % level.width != 0
 
@@ -647,7 +659,7 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
         dialect,
         value=value,
         kind=holds.kind.value,
-        scale=_scale(level, holds),
+        scale=_find_scale(level, holds),
         plain=holds.kind is Kind.INTEGER and level.decimals == 0 and bounded,
         nan=holds.kind is Kind.FLOAT or (holds.kind is Kind.DECIMAL and spoken(dialect).loose_decimals),
         width=decimal_text(level.width),
@@ -662,16 +674,20 @@ def _interval(level: WidthLevel, value: Raw, dialect: str, holds: Holds) -> str:
     )
 
 
-def _scale(level: WidthLevel, holds: Holds) -> int:
-    """Decimals with which the intervals of a column are computed without rounding."""
+def _find_scale(level: WidthLevel, holds: ColumnType) -> int:
+    """Return the number of decimals with which the intervals of a column are computed without rounding."""
     if holds.kind is Kind.FLOAT:
         return _FLOAT_DECIMALS
-    found = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", holds.type) if holds.kind is Kind.DECIMAL else None
-    return max(level.decimals, int(found[1]) if found else 0)
+    match = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", holds.type) if holds.kind is Kind.DECIMAL else None
+    return max(level.decimals, int(match[1]) if match else 0)
 
 
-def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect: str, kind: Kind) -> str:
-    """A user's expression with the column put in; no other column may stand in it."""
+def _user_expression(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect: str, kind: Kind) -> str:
+    """Return a user's expression with the column inserted.
+
+    Raises:
+        UsageError: it uses another column, or is not an expression.
+    """
     from sqlglot import exp
 
     from sqlaudit.base.guard import guard_expression, remark_on, warn
@@ -682,10 +698,10 @@ def _own(hierarchy: Hierarchy, number: int, level: SqlLevel, value: str, dialect
     warn(remark_on(tree, dict.fromkeys((hierarchy.column.lower(), VALUE), kind), dialect, option))
     for column in list(tree.find_all(exp.Column)):
         if column.name.casefold() not in names:
-            known = [hierarchy.column, VALUE]
+            allowed = [hierarchy.column, VALUE]
             raise UsageError(
                 f"{option}: an expression may use this column only, but it uses {column.name!r}."
-                f"{closest(column.name, known)}"
+                f"{closest(column.name, allowed)}"
             )
         replaced = exp.Var(this=value)
         if column is tree:

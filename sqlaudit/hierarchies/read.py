@@ -23,15 +23,13 @@ from sqlaudit.hierarchies.levels import (
     TopLevel,
     ValueTable,
     date_levels,
-    dropped,
+    dropped_hierarchy,
     from_table,
-    kept,
+    kept_hierarchy,
     mask_levels,
     plain,
     width_levels,
 )
-
-# Trees over the values of a sensitive attribute: nested in a file, or a CSV hierarchy as ARX and Amnesia write it.
 
 
 @dataclass(frozen=True)
@@ -47,34 +45,34 @@ class Tree:
     place: str
 
     @classmethod
-    def from_paths(cls, paths: Sequence[tuple[str, tuple[str, ...], str | None]], place: str) -> Tree:
-        """A tree from (place, inner nodes, leaf).
+    def from_paths(cls, paths: Sequence[tuple[str, tuple[str, ...], str | None]], location: str) -> Tree:
+        """Return a tree from (location, inner nodes, leaf).
 
         Raises:
-            UsageError: no leaf, or a leaf that stands in two places.
+            UsageError: no leaf, or a leaf that is in the tree twice.
         """
         leaves: dict[str | None, tuple[str, ...]] = {}
-        for where, above, leaf in paths:
+        for leaf_location, above, leaf in paths:
             if leaf in leaves:
-                raise UsageError(f"{where}: this leaf is in the tree twice.")
+                raise UsageError(f"{leaf_location}: this leaf is in the tree twice.")
             leaves[leaf] = above
         if not leaves:
-            raise UsageError(f"{place}: the tree has no leaves.")
-        return cls(leaves, 1 + max(map(len, leaves.values())), place)
+            raise UsageError(f"{location}: the tree has no leaves.")
+        return cls(leaves, 1 + max(map(len, leaves.values())), location)
 
     def groups(self, lanes: Sequence[str | None], depth: int) -> list[list[int]]:
-        """The positions in `lanes` (names of leaves) that share their node at a depth (1 = children of the root)."""
-        found: dict[tuple[str | None, ...], list[int]] = {}
+        """Return the groups of `lanes` (names of leaves) that share a node at a depth (1 = children of the root)."""
+        lanes_by_node: dict[tuple[str | None, ...], list[int]] = {}
         for lane, leaf in enumerate(lanes):
             above = self.leaves[leaf]
-            # a leaf is told from an inner node of the same name by the mark in front
+            # the mark in front distinguishes a leaf from an inner node of the same name
             node = ("node", *above[:depth]) if depth <= len(above) else ("leaf", leaf)
-            found.setdefault(node, []).append(lane)
-        return list(found.values())
+            lanes_by_node.setdefault(node, []).append(lane)
+        return list(lanes_by_node.values())
 
 
 def read_tree_csv(path: Path) -> Tree:
-    """The tree in a CSV hierarchy: one line a value, `value;level1;…;*`, without a header.
+    """Return the tree in a CSV hierarchy: one line a value, `value;level1;…;*`, without a header.
 
     The separator is ; where the first line has one, else a comma. An empty first field names NULL. When the last
     level is the same everywhere it is the root, else a root is added above it.
@@ -89,24 +87,25 @@ def read_tree_csv(path: Path) -> Tree:
     parents: dict[tuple[int, str], str] = {}
     paths = []
     for line, row in rows:
-        place = f"{path}, line {line}"
+        location = f"{path}, line {line}"
         for level in range(1, depth - 1):
             if parents.setdefault((level, row[level]), row[level + 1]) != row[level + 1]:
-                raise UsageError(f"{place}: the group at level {level} is under another group in an earlier line.")
+                raise UsageError(f"{location}: the group at level {level} is under another group in an earlier line.")
         # labels may repeat at different levels
         above = tuple(f"{level}\0{row[level]}" for level in range(depth - 1, 0, -1))
-        paths.append((place, above, row[0] or None))
+        paths.append((location, above, row[0] or None))
     return Tree.from_paths(paths, str(path))
 
 
 def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a CSV hierarchy with their numbers; the separator is ; where the first line has one, else a comma.
+    """Return the lines of a CSV hierarchy with their numbers.
 
-    Apostrophes in front of formulas, as sqlaudit writes them, are taken away.
+    The separator is ; where the first line has one, else a comma. Apostrophes in front of formulas, as sqlaudit writes
+    them, are removed.
 
     Raises:
         InputError: the file cannot be read.
-        UsageError: it is not CSV, the first line has fewer than two fields, or another one a different number.
+        UsageError: it is not CSV, the first line has fewer than two fields, or another line a different number.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")  # read_text() changes carriage returns inside values
@@ -131,16 +130,16 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def tree_of(node: Node, _: Path) -> Tree:
-    """A tree: keys of mappings are inner nodes, what lists hold are leaves."""
-    return Tree.from_paths(list(_paths(node, ())), node.place)
+    """Return a tree: keys of mappings are inner nodes, members of lists are leaves."""
+    return Tree.from_paths(list(_tree_paths(node, ())), node.place)
 
 
-def _paths(node: Node, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], Name]]:
-    """(place, inner nodes from the top, leaf): keys of mappings are inner nodes, what lists hold are leaves."""
+def _tree_paths(node: Node, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], Name]]:
+    """Yield (location, inner nodes from the top, leaf): keys of mappings are inner nodes, members of lists leaves."""
     if node.is_mapping:
         for key, value in node.pairs("a tree"):
             if isinstance(value.value, list):
-                yield from _paths(value, (*above, key.text("a branch's name")))
+                yield from _tree_paths(value, (*above, key.text("a branch's name")))
             elif value.value is None:
                 yield key.place, above, key.name("a leaf")
             else:
@@ -148,24 +147,22 @@ def _paths(node: Node, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str,
         return
     for item in node.items("a branch of a tree"):
         if isinstance(item.value, list):
-            yield from _paths(item, above)
+            yield from _tree_paths(item, above)
         else:
             yield item.place, above, item.name("a leaf")
 
 
 def tree_of_csv(node: Node, folder: Path) -> Tree:
-    """The tree in a CSV file that a node names, relative to a folder."""
+    """Return the tree in a CSV file that a node names, relative to a folder."""
     return read_tree_csv(folder / node.text("'tree_csv'"))
 
-
-# Value tables in CSV, as ARX and Amnesia write them: one line a value, `value;level1;…;*`, without a header.
 
 Lines = Sequence[tuple[str, Name, tuple[Name, ...]]]
 """(place, value, labels)."""
 
 
 def read_csv_table(path: Path) -> ValueTable:
-    """The value table in a CSV hierarchy.
+    """Return the value table in a CSV hierarchy, as ARX and Amnesia write it.
 
     The separator is `;` where the first line has one, else a comma. An empty first field names NULL and the empty
     text. When the last column is the same in all lines it is the highest level, else one is added above it.
@@ -178,24 +175,24 @@ def read_csv_table(path: Path) -> ValueTable:
     return value_table([(f"{path}, line {line}", row[0] or None, tuple(row[1:])) for line, row in rows], str(path))
 
 
-def value_table(lines: Lines, place: str) -> ValueTable:
-    """A value table from its lines; the last level is taken as the top when it is the same in all of them.
+def value_table(lines: Lines, location: str) -> ValueTable:
+    """Return a value table from its lines. The last level is the top when it is the same in all of them.
 
     Raises:
         UsageError: a value on two lines with different labels.
     """
     rows: dict[Name, tuple[Name, ...]] = {}
-    for where, value, labels in lines:
-        known = rows.setdefault(value, labels)
-        if known != labels:
-            level = next(i for i, (a, b) in enumerate(zip(known, labels, strict=True), 1) if a != b)
-            raise UsageError(f"{where}: this value has another label at level {level} in an earlier line.")
+    for line_location, value, labels in lines:
+        earlier_labels = rows.setdefault(value, labels)
+        if earlier_labels != labels:
+            level = next(i for i, (a, b) in enumerate(zip(earlier_labels, labels, strict=True), 1) if a != b)
+            raise UsageError(f"{line_location}: this value has another label at level {level} in an earlier line.")
     tops = {labels[-1] for labels in rows.values()}
     top = tops.pop() if len(tops) == 1 else None
     if top is not None:
         rows = {value: labels[:-1] for value, labels in rows.items()}
     depth = len(next(iter(rows.values())))
-    return ValueTable(rows, depth, place, TOP if top is None else top)
+    return ValueTable(rows, depth, location, TOP if top is None else top)
 
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
@@ -205,10 +202,12 @@ _SEPARATORS = "_-. "
 
 @dataclass(frozen=True)
 class Hierarchies:
-    """The hierarchies of some columns, by the names that were given; or a folder with one file a column.
+    """The hierarchies of some columns, by the names of the request; or a folder with one file a column.
 
     Args:
-        given: by column. folder: files named `…COLUMN.csv`. place: for errors.
+        given: by column.
+        folder: files named `…COLUMN.csv`.
+        place: for errors.
     """
 
     given: Mapping[str, Hierarchy] = field(default_factory=dict, hash=False)
@@ -216,7 +215,7 @@ class Hierarchies:
     place: str = "the hierarchies"
 
     def for_columns(self, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
-        """The hierarchy of each column, in their order; a column without one is kept or suppressed (`plain`).
+        """Return the hierarchy of each column, in their order. A column without one is kept or suppressed (`plain`).
 
         Args:
             columns: the quasi-identifiers as `--qi` names them: column names or expressions.
@@ -226,22 +225,22 @@ class Hierarchies:
             InputError: a file that cannot be read.
         """
         if self.folder is not None:
-            return _from_folder(self.folder, columns)
+            return _read_folder(self.folder, columns)
         folded = {bare(column).casefold(): column for column in columns}
-        found: dict[str, Hierarchy] = {}
+        hierarchies: dict[str, Hierarchy] = {}
         for name, hierarchy in self.given.items():
             column = name if name in columns else folded.get(bare(name).casefold())
             if column is None:
                 hint = closest(name, columns) or f" There are: {', '.join(columns)}."
                 raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
-            if column in found:
+            if column in hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")
-            found[column] = replace(hierarchy, column=column)
-        return tuple(found.get(column) or plain(column) for column in columns)
+            hierarchies[column] = replace(hierarchy, column=column)
+        return tuple(hierarchies.get(column) or plain(column) for column in columns)
 
 
 def bare(name: str) -> str:
-    """A column's name without the quotes that SQL writes around it; an expression stays as it is.
+    """Return a column's name without the quotes that SQL writes around it; an expression stays as it is.
 
     Example:
         >>> bare('"marital-status"'), bare("age"), bare('"a" || "b"')
@@ -253,7 +252,7 @@ def bare(name: str) -> str:
 
 
 def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hierarchies:
-    """Hierarchies from a YAML file with a section `hierarchies`, a folder of CSV files, or a mapping by column.
+    """Read hierarchies from a YAML file with a section `hierarchies`, a folder of CSV files, or a mapping by column.
 
     Args:
         source: a path, or a mapping such as `{"age": {"widths": [5, 10]}, "sex": "keep"}`; what this function gave
@@ -273,8 +272,8 @@ def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hi
     if isinstance(source, Mapping):
         return read_section(nodes_of(source, "the hierarchies"), Path())
     if not isinstance(source, str | Path):
-        said = "a mapping by column, or a file or folder"
-        raise UsageError(f"{spelled('hierarchies')} takes {said}, not a value of type {type(source).__name__}.")
+        expected = "a mapping by column, or a file or folder"
+        raise UsageError(f"{spelled('hierarchies')} takes {expected}, not a value of type {type(source).__name__}.")
     path = Path(source)
     if is_folder(path):
         return Hierarchies(folder=path, place=str(path))
@@ -288,22 +287,22 @@ def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hi
 
 
 def read_section(node: Node, folder: Path) -> Hierarchies:
-    """The section `hierarchies` of a file; paths in it are relative to `folder`."""
-    given: dict[str, Hierarchy] = {}
+    """Return the hierarchies of the section `hierarchies` of a file; paths in it are relative to `folder`."""
+    by_column: dict[str, Hierarchy] = {}
     for key, value in node.pairs("'hierarchies'"):
         column = key.text("a column's name")
-        given[column] = read_hierarchy(column, value, folder)
-    return Hierarchies(given, place=node.place)
+        by_column[column] = read_hierarchy(column, value, folder)
+    return Hierarchies(by_column, place=node.place)
 
 
 def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
-    """The hierarchy of one column: `keep`, `drop`, `*`, or a mapping with one form and its options.
+    """Return the hierarchy of one column: `keep`, `drop`, `*`, or a mapping with one form and its options.
 
     Raises:
         UsageError: as `read_hierarchies`.
     """
     if node.value in ("keep", "drop"):
-        return kept(column, node.place) if node.value == "keep" else dropped(column, node.place)
+        return kept_hierarchy(column, node.place) if node.value == "keep" else dropped_hierarchy(column, node.place)
     if node.value == TOP:
         return replace(plain(column), place=node.place)
     if not node.is_mapping:
@@ -311,27 +310,27 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
     parts = {key.text("a key"): value for key, value in node.pairs(repr(column))}
     forms = [name for name in parts if name in FORMS]
     if len(forms) != 1:
-        known = closest(next(iter(parts), ""), FORMS)
-        raise node.fail(f"{column!r} needs exactly one of {', '.join(FORMS)}.{known if not forms else ''}")
+        hint = closest(next(iter(parts), ""), FORMS)
+        raise node.fail(f"{column!r} needs exactly one of {', '.join(FORMS)}.{hint if not forms else ''}")
     (form,) = forms
-    place = parts[form].place
+    location = parts[form].place
     options = _OPTIONS.get(form, ("default",))
     for name, value in parts.items():
         if name != form and name not in options:
-            there = f" There are: {', '.join(options)}." if options else ""
-            raise value.fail(f"{form!r} has no option {name!r}.{closest(name, options)}{there}")
-    found = _READERS[form](parts, f"{place}, {column}", folder)
+            choices = f" There are: {', '.join(options)}." if options else ""
+            raise value.fail(f"{form!r} has no option {name!r}.{closest(name, options)}{choices}")
+    content = _READERS[form](parts, f"{location}, {column}", folder)
     default = parts["default"].text("'default'") if "default" in parts else None
-    if isinstance(found, ValueTable):
-        return from_table(column, found, form, default)
-    return Hierarchy(column, tuple(found), default=default, form=form, place=place)
+    if isinstance(content, ValueTable):
+        return from_table(column, content, form, default)
+    return Hierarchy(column, tuple(content), default=default, form=form, place=location)
 
 
-def tree_table(tree: Tree, place: str = "") -> ValueTable:
-    """A category tree as a value table: leaves that lie higher than others keep their own name below their place.
+def tree_table(tree: Tree, location: str = "") -> ValueTable:
+    """Return a category tree as a value table. Leaves that are higher than others keep their own name at lower levels.
 
     Raises:
-        UsageError: two groups of one level have the same name, so that a released cell would not tell them apart.
+        UsageError: two groups of one level have the same name, so that released cells would be ambiguous.
     """
     depth = tree.height - 1
     seen: dict[tuple[int, Name], tuple[Name, ...]] = {}
@@ -344,7 +343,7 @@ def tree_table(tree: Tree, place: str = "") -> ValueTable:
             label = path[-1]
             if seen.setdefault((level, label), path) != path:
                 raise UsageError(
-                    f"{place or tree.place}: two groups at level {level} have the same name. Give them different "
+                    f"{location or tree.place}: two groups at level {level} have the same name. Give them different "
                     "names, so that cells of a release are unique."
                 )
             labels.append(label)
@@ -355,34 +354,40 @@ def tree_table(tree: Tree, place: str = "") -> ValueTable:
 Parts = Mapping[str, Node]
 
 
-def _widths(parts: Parts, place: str, _: Path) -> Iterable[Level]:
+def _read_widths(parts: Parts, location: str, _: Path) -> Iterable[Level]:
     bounds = {name: exact_number(parts[name], f"{name!r}") for name in ("origin", "low", "high") if name in parts}
-    return width_levels([exact_number(one, "a width") for one in _items(parts["widths"], "'widths'")], place, **bounds)
+    return width_levels(
+        [exact_number(item, "a width") for item in _list_items(parts["widths"], "'widths'")], location, **bounds
+    )
 
 
-def _mask(parts: Parts, place: str, _: Path) -> Iterable[Level]:
+def _read_mask(parts: Parts, location: str, _: Path) -> Iterable[Level]:
+    """Return the levels of a list of numbers of characters to mask, or of `{keep: [numbers]}`."""
     node = parts["mask"]
     keeps = node.is_mapping
     if keeps:
-        ways = node.pairs("'mask'")
-        if [key.value for key, _ in ways] != ["keep"]:
+        options = node.pairs("'mask'")
+        if [key.value for key, _ in options] != ["keep"]:
             raise node.fail("'mask' must be a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
-        node = ways[0][1]
+        node = options[0][1]
     counts = []
-    for item in _items(node, "'mask'"):
+    for item in _list_items(node, "'mask'"):
         number = exact_number(item, "a number of characters")
         if number.denominator != 1:
             raise item.fail("a number of characters must be whole.")
         counts.append(number.numerator)
-    return mask_levels(counts, place, keeps=keeps)
+    return mask_levels(counts, location, keeps=keeps)
 
 
-def _dates(parts: Parts, place: str, _: Path) -> Iterable[Level]:
-    return date_levels([one.text("a part of dates").lower() for one in _items(parts["dates"], "'dates'")], place)
+def _read_dates(parts: Parts, location: str, _: Path) -> Iterable[Level]:
+    return date_levels(
+        [item.text("a part of dates").lower() for item in _list_items(parts["dates"], "'dates'")], location
+    )
 
 
-def _sql(parts: Parts, _place: str, _: Path) -> Iterable[Level]:
-    levels: list[Level] = [SqlLevel(item.text("a level")) for item in _items(parts["sql"], "'sql'")]
+def _read_sql(parts: Parts, _location: str, _: Path) -> Iterable[Level]:
+    """Return the levels of a list of expressions; a last one of `*` is the top."""
+    levels: list[Level] = [SqlLevel(item.text("a level")) for item in _list_items(parts["sql"], "'sql'")]
     if not levels:
         raise parts["sql"].fail("'sql' must be a list of expressions, one per level.")
     if levels[-1] in (SqlLevel("'*'"), SqlLevel(TOP)):
@@ -390,57 +395,69 @@ def _sql(parts: Parts, _place: str, _: Path) -> Iterable[Level]:
     return levels
 
 
-def _values(parts: Parts, _place: str, _: Path) -> ValueTable:
+def _read_values(parts: Parts, _location: str, _: Path) -> ValueTable:
+    """Return the value table of a mapping from values to their labels."""
     node = parts["values"]
     lines: Lines = [
-        (key.place, key.name("a value"), tuple(item.text("a label") for item in _items(value, "the labels of a value")))
+        (
+            key.place,
+            key.name("a value"),
+            tuple(item.text("a label") for item in _list_items(value, "the labels of a value")),
+        )
         for key, value in node.pairs("'values'")
     ]
     if not lines or not lines[0][2]:
         raise node.fail("'values' must be a mapping from values to their labels, {flu: [chest, illness]}.")
-    for where, _value, labels in lines:
+    for line_location, _value, labels in lines:
         if len(labels) != len(lines[0][2]):
-            raise UsageError(f"{where}: has {len(labels)} labels, but the first value has {len(lines[0][2])}.")
+            raise UsageError(f"{line_location}: has {len(labels)} labels, but the first value has {len(lines[0][2])}.")
     if {labels[-1] for _, _, labels in lines} != {TOP}:  # a mapping need not go up to one value
-        lines = [(where, value, (*labels, TOP)) for where, value, labels in lines]
+        lines = [(line_location, value, (*labels, TOP)) for line_location, value, labels in lines]
     return value_table(lines, node.place)
 
 
-def _items(node: Node, what: str) -> list[Node]:
-    """The node as a list; a single text counts as a list of one."""
+def _list_items(node: Node, what: str) -> list[Node]:
+    """Return the node as a list; a single text is a list of one."""
     return [node] if isinstance(node.value, str) else node.items(what)
 
 
 _READERS: Mapping[str, Callable[[Parts, str, Path], ValueTable | Iterable[Level]]] = {
-    "widths": _widths,
-    "mask": _mask,
-    "dates": _dates,
-    "tree": lambda parts, place, folder: tree_table(tree_of(parts["tree"], folder), place),
+    "widths": _read_widths,
+    "mask": _read_mask,
+    "dates": _read_dates,
+    "tree": lambda parts, location, folder: tree_table(tree_of(parts["tree"], folder), location),
     "csv": lambda parts, _, folder: read_csv_table(folder / parts["csv"].text("'csv'")),
-    "values": _values,
-    "sql": _sql,
+    "values": _read_values,
+    "sql": _read_sql,
 }
 
 
-def _from_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
-    """The file of a column is the one whose name ends with the column's; the longest column and shortest name win."""
+def _read_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
+    """Return the hierarchy of each column from the file whose name ends with the column's name.
+
+    The longest matching column and the shortest file name win.
+
+    Raises:
+        UsageError: no file for any column, or two files for one.
+    """
     owners: dict[str, list[Path]] = {column: [] for column in columns}
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv"):
         stem = path.stem.casefold()
         names = {column: bare(column).casefold() for column in columns}
         fitting = [
-            one
-            for one, name in names.items()
+            column
+            for column, name in names.items()
             if stem == name or stem.endswith(tuple(sign + name for sign in _SEPARATORS))
         ]
         if fitting:
             owners[max(fitting, key=len)].append(path)
     if columns and not any(owners.values()):
         raise UsageError(f"{folder}: has no file …{columns[0]}.csv, and none for any other quasi-identifier.")
-    return tuple(_of_file(column, owners[column], folder) for column in columns)
+    return tuple(_read_column_file(column, owners[column], folder) for column in columns)
 
 
-def _of_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
+def _read_column_file(column: str, files: Sequence[Path], folder: Path) -> Hierarchy:
+    """Return the hierarchy of a column in the file with the shortest name."""
     if not files:
         return plain(column)
     shortest = min(len(path.stem) for path in files)

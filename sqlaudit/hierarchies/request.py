@@ -1,4 +1,4 @@
-"""The hierarchy of one column: what is asked, the call from Python, and the file that is written."""
+"""The request for the hierarchy of one column, the call from Python, and the file that is written."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import files_read, refuse_overwriting
-from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held, values_statement
+from sqlaudit.hierarchies.dictionary import Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel, MaskLevel, Use, level_sql, refuse_kind
 from sqlaudit.hierarchies.read import bare, read_hierarchies, read_hierarchy
 from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
-
-# What is asked of the hierarchy of one column: how its values become coarser, and what is done with it.
 
 _DATES = "month,quarter,year,decade"
 _HOW, _WHAT = "Levels", "Output"
@@ -40,10 +38,15 @@ class HierarchyRequest:
     """One form of hierarchy, and what is done with it.
 
     Args:
-        widths: of intervals. origin: where an interval begins. low, high: where open intervals begin.
-        mask: how many characters are replaced from the right. dates: what they are cut to.
-        tree: a file with a tree of categories. from_: a file or folder with hierarchies.
-        propose: whether to print default levels instead. default: the label of values that are not covered.
+        widths: of intervals.
+        origin: where an interval begins.
+        low, high: where open intervals begin.
+        mask: how many characters are replaced from the right.
+        dates: what they are cut to.
+        tree: a file with a tree of categories.
+        from_: a file or folder with hierarchies.
+        propose: whether to print default levels instead.
+        default: the label of values that are not covered.
         to: the file for the hierarchy.
         show_values: whether the first values are shown.
 
@@ -98,7 +101,7 @@ class HierarchyRequest:
         return {name: bound for name in ("origin", "low", "high") if (bound := getattr(self, name)) is not None}
 
     def hierarchy(self, column: str) -> Hierarchy:
-        """The hierarchy of a column.
+        """Return the hierarchy of a column.
 
         Raises:
             UsageError: the form is wrong, or the file has nothing for the column.
@@ -106,40 +109,41 @@ class HierarchyRequest:
         if self.from_ is not None:
             return named_hierarchy(column, self.from_, self.default)
         if self.tree is not None:
-            return _named_tree(column, self.tree, self.default)
+            return _read_tree_file(column, self.tree, self.default)
         form = next(way for way in _WAYS if getattr(self, way))
         levels = {form: list(getattr(self, form)), **self._bounds}
         return named_hierarchy(column, levels, self.default, spelled(form))
 
 
-def _named_tree(column: str, path: Path, default: str | None) -> Hierarchy:
-    """The hierarchy of a file that holds nothing but a tree."""
+def _read_tree_file(column: str, path: Path, default: str | None) -> Hierarchy:
+    """Return the hierarchy of a file that contains only a tree."""
     root = load_nodes(path)
     if root is None:
         raise UsageError(f"{path}: has no tree.")
-    made = read_hierarchy(column, Node([(Node("tree", root.place), root)], root.place, is_mapping=True), path.parent)
-    return made if default is None else replace(made, default=default)
+    named = read_hierarchy(column, Node([(Node("tree", root.place), root)], root.place, is_mapping=True), path.parent)
+    return named if default is None else replace(named, default=default)
 
-
-# A hierarchy of the values that occur as a CSV file, as ARX reads and writes it.
 
 BATCH = 20_000
 
 
-def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
-    """Write `value;level1;…;*`, one line a value that occurs, in the values' order; returns how many lines.
+def write_csv(column_dictionary: Dictionary, workbench: Engine, path: Path) -> int:
+    """Write `value;level1;…;*`, one line for each value in the table, in the values' order. Return the number of lines.
 
     NULL has a line, with an empty first field, only when it has labels of its own below the top: without one it stays
     NULL there. The empty text is spelled the same way, so when both have labels the empty text's line is left out.
 
-    What a spreadsheet would run as a formula gets an apostrophe in front, which reading the file takes away again.
+    Formulas of spreadsheets get an apostrophe in front, which is removed when the file is read.
 
     Raises:
         UsageError: the file cannot be written.
     """
     check_destination(path, (".csv",))
     statement = render(
-        "hierarchies/hierarchy_lines.sql", workbench.dialect, source=made.relation, height=made.hierarchy.height
+        "hierarchies/hierarchy_lines.sql",
+        workbench.dialect,
+        source=column_dictionary.relation,
+        height=column_dictionary.hierarchy.height,
     )
     written = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -151,7 +155,7 @@ def write_csv(made: Dictionary, workbench: Engine, path: Path) -> int:
 
 
 SHOWN = 50
-"""Values that are shown at most."""
+"""Largest number of values that are shown."""
 _YAML = (".yml", ".yaml")
 
 
@@ -184,33 +188,37 @@ def hierarchy(given: Given) -> HierarchyResult:
         >>> [(level.name, level.groups, level.smallest) for level in found.levels]
         [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
     """
-    made = named_hierarchy(given.column, given.levels, given.default)
+    named = named_hierarchy(given.column, given.levels, given.default)
     chosen = target_of(given)
     file = None if given.to is None else Path(given.to)
     levels_file = [Path(given.levels)] if isinstance(given.levels, str | Path) else []
     refuse_overwriting([file], [*files_read(given.db, [chosen]), *levels_file])
     with opened(given.db, given.limits, chosen) as engine:
-        return check_hierarchy(engine, chosen, made, file, given.show_values)
+        return check_hierarchy(engine, chosen, named, file, given.show_values)
 
 
 def named_hierarchy(
-    column: str, levels: Mapping[str, Any] | str | Path, default: str | None = None, place: str = "the hierarchy"
+    column: str, levels: Mapping[str, Any] | str | Path, default: str | None = None, location: str = "the hierarchy"
 ) -> Hierarchy:
-    """The hierarchy of a column from a form or a file; `place` is what errors about a form begin with.
+    """Return the hierarchy of a column from a form or a file.
+
+    Args:
+        location: the beginning of errors about a form.
 
     Raises:
         UsageError: the form is wrong, or the file has nothing for the column.
     """
     if isinstance(levels, Mapping):
-        made = read_hierarchy(column, nodes_of(levels, place))
+        named = read_hierarchy(column, nodes_of(levels, location))
     else:
-        made = _from_file(column, Path(levels))
-    if made.use is not Use.GENERALIZE:
-        raise UsageError(f"{made.place}: {column} is kept or dropped, so there are no levels to check.")
-    return made if default is None else replace(made, default=default)
+        named = _read_file(column, Path(levels))
+    if named.use is not Use.GENERALIZE:
+        raise UsageError(f"{named.place}: {column} is kept or dropped, so there are no levels to check.")
+    return named if default is None else replace(named, default=default)
 
 
-def _from_file(column: str, path: Path) -> Hierarchy:
+def _read_file(column: str, path: Path) -> Hierarchy:
+    """Return the hierarchy of a column in a CSV file, a folder or a YAML file."""
     if not is_folder(path) and path.suffix.lower() not in _YAML:
         return read_hierarchy(column, nodes_of({"csv": str(path)}, str(path)))
     read = read_hierarchies(path)
@@ -224,32 +232,36 @@ def _from_file(column: str, path: Path) -> Hierarchy:
 
 
 def check_hierarchy(
-    engine: Engine, target: Target, made: Hierarchy, to: Path | None = None, show_values: bool = False
+    engine: Engine, target: Target, hierarchy: Hierarchy, to: Path | None = None, show_values: bool = False
 ) -> HierarchyResult:
-    """A hierarchy checked against the values of its column over an open engine; see `hierarchy`."""
+    """Check a hierarchy against the values of its column over an open engine; see `hierarchy`."""
     if to is not None:
         check_destination(to, (".csv",))
-    already = len(engine.executed)
+    executed_before = len(engine.executed)
     relation = engine.open(target)
-    column = resolve(made.column, relation, engine.dialect, "COLUMN")
+    column = resolve(hierarchy.column, relation, engine.dialect, "COLUMN")
     with workbench_of(engine) as workbench:
-        found = dictionary(engine, workbench, relation, column, made, check=False)
+        column_dictionary = dictionary(engine, workbench, relation, column, hierarchy, check=False)
         try:
-            written = write_csv(found, workbench, to) if to is not None and not found.problems else None
-            values = _shown(found, workbench) if show_values else ()
+            written = (
+                write_csv(column_dictionary, workbench, to)
+                if to is not None and not column_dictionary.problems
+                else None
+            )
+            values = _read_first_values(column_dictionary, workbench) if show_values else ()
         finally:
-            workbench.drop(found.relation.label)
-        made_by = provenance(engine, already, workbench)
+            workbench.drop(column_dictionary.relation.label)
+        made_by = provenance(engine, executed_before, workbench)
     return HierarchyResult(
         target=target.name,
-        column=made.column,
-        holds=found.holds.kind.value,
-        form=made.form or "none",
-        rows=found.rows,
-        missing_rows=found.missing_rows,
-        levels=_levels(found, column.sql, engine.dialect),
-        problems=found.problems,
-        notes=tuple(_notes(found, to)),
+        column=hierarchy.column,
+        holds=column_dictionary.holds.kind.value,
+        form=hierarchy.form or "none",
+        rows=column_dictionary.rows,
+        missing_rows=column_dictionary.missing_rows,
+        levels=_checked_levels(column_dictionary, column.sql, engine.dialect),
+        problems=column_dictionary.problems,
+        notes=tuple(_notes(column_dictionary, to)),
         written=written,
         values=values,
         access=made_by["access"],
@@ -260,47 +272,56 @@ def check_hierarchy(
     )
 
 
-def plan_hierarchy(engine: Engine, target: Target, made: Hierarchy) -> list[Statement]:
-    """The statement that would count the values."""
+def plan_hierarchy(engine: Engine, target: Target, hierarchy: Hierarchy) -> list[Statement]:
+    """Return the statement that would count the values."""
     relation = engine.open(target)
-    column = resolve(made.column, relation, engine.dialect, "COLUMN")
-    holds = held(engine, relation, column)
-    refuse_kind(made, holds.kind)
-    return [values_statement(relation, column, made, holds, engine.dialect, with_value=engine.own_workbench)]
+    column = resolve(hierarchy.column, relation, engine.dialect, "COLUMN")
+    holds = column_type(engine, relation, column)
+    refuse_kind(hierarchy, holds.kind)
+    return [values_statement(relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench)]
 
 
-def _levels(found: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, ...]:
+def _checked_levels(column_dictionary: Dictionary, value: str, dialect: str) -> tuple[CheckedLevel, ...]:
+    """Return the figures of each level, with its SQL."""
     levels, below = [], 0
-    for facts in found.levels:
-        listed = isinstance(found.hierarchy.level(facts.level), MappedLevel)
-        sql = None if listed else level_sql(found.hierarchy, facts.level, value, dialect, found.holds)
+    for facts in column_dictionary.levels:
+        is_listed = isinstance(column_dictionary.hierarchy.level(facts.level), MappedLevel)
+        sql = (
+            None
+            if is_listed
+            else level_sql(column_dictionary.hierarchy, facts.level, value, dialect, column_dictionary.holds)
+        )
         levels.append(CheckedLevel(**(vars(facts) | {"nested": not below, "split_groups": below, "sql": sql})))
         below = facts.split_groups
     return tuple(levels)
 
 
-def _notes(found: Dictionary, to: Path | None) -> Iterator[str]:
-    made = found.hierarchy
-    if found.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in made.levels):
-        yield (f"{made.column} has whole numbers: any leading zeros are lost, and masks count the remaining digits.")
-    if found.missing_rows and made.levels:
+def _notes(column_dictionary: Dictionary, to: Path | None) -> Iterator[str]:
+    """Yield notes about a hierarchy that can be used."""
+    hierarchy = column_dictionary.hierarchy
+    if column_dictionary.holds.kind is Kind.INTEGER and any(isinstance(level, MaskLevel) for level in hierarchy.levels):
+        yield (
+            f"{hierarchy.column} has whole numbers: any leading zeros are lost, and masks count the remaining digits."
+        )
+    if column_dictionary.missing_rows and hierarchy.levels:
         yield "Missing values stay missing below the highest level, unless a value table names them."
-    if made.table is not None and made.table.top != "*":
+    if hierarchy.table is not None and hierarchy.table.top != "*":
         yield "The file names the highest level; a release has * there."
-    pairs = pairwise(found.levels)
-    same = [str(above.level) for below, above in pairs if below.groups == above.groups and not below.split_groups]
-    if same:
-        yield f"Level {', '.join(same)}: not coarser than the level below, for these values."
-    if to is not None and found.problems:
+    pairs = pairwise(column_dictionary.levels)
+    unchanged = [str(above.level) for below, above in pairs if below.groups == above.groups and not below.split_groups]
+    if unchanged:
+        yield f"Level {', '.join(unchanged)}: not coarser than the level below, for these values."
+    if to is not None and column_dictionary.problems:
         yield "No file was written, because the hierarchy cannot be used."
 
 
-def _shown(found: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...], ...]:
+def _read_first_values(column_dictionary: Dictionary, workbench: Engine) -> tuple[tuple[str | None, ...], ...]:
+    """Return the first values with their labels."""
     statement = render(
         "hierarchies/hierarchy_shown.sql",
         workbench.dialect,
-        source=found.relation,
-        height=found.hierarchy.height,
+        source=column_dictionary.relation,
+        height=column_dictionary.hierarchy.height,
         most=SHOWN,
     )
     return tuple(tuple(row) for row in workbench.run(statement))

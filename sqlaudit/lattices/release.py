@@ -24,8 +24,8 @@ from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import population_target, read_inputs
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
-from sqlaudit.hierarchies.levels import Hierarchy, Holds, Use, published
+from sqlaudit.hierarchies.dictionary import column_type
+from sqlaudit.hierarchies.levels import ColumnType, Hierarchy, Use, published_column
 from sqlaudit.lattices.coding import Attribute
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeNode, LatticeResult
@@ -51,7 +51,7 @@ class OpenedForRelease:
     roles: ResolvedRoles
     given: Roles
     hierarchies: tuple[Hierarchy, ...]
-    holds: tuple[Holds, ...]
+    holds: tuple[ColumnType, ...]
     attributes: tuple[Attribute, ...]
 
 
@@ -139,7 +139,7 @@ def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mappi
     if name in {column.name for column in opened.relation.columns} and role.column is None:
         raise UsageError(f"The release has two columns called {name!r}. Use a different name for the expression.")
     value = _of("given", name, opened)
-    found = published(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
+    found = published_column(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
     layout.given.append(LaidColumn(name, role.sql))
     layout.coarsened.append(LaidColumn(name, found.expression))
     layout.published.append(LaidColumn(name, "", key=True))
@@ -444,7 +444,7 @@ def coarsened_population(
         relation=there,
         roles=ResolvedRoles(columns, (), (), persons),
         attributes=(),
-        holds=tuple(held(engine, there, one) for one in columns),
+        holds=tuple(column_type(engine, there, one) for one in columns),
         hierarchies=tuple(opened.hierarchies[place] for place in taking),
     )
     made = release(people, levels, suppress=False, star=False, persons=True)

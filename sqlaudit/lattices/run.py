@@ -46,7 +46,7 @@ from sqlaudit.engines.contract import Engine, View, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
-from sqlaudit.hierarchies.dictionary import NAME, Dictionary, dictionary, held, values_statement
+from sqlaudit.hierarchies.dictionary import NAME, Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.answer import MOST_PRICED, Searched, result_of
@@ -189,7 +189,7 @@ def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
     statements = defaults_statements(engine, table.relation, columns)
     for place in table.taking_part:
         column, hierarchy = table.roles.quasi_identifiers[place], table.hierarchies[place]
-        holds = held(engine, table.relation, column)
+        holds = column_type(engine, table.relation, column)
         statements.append(
             values_statement(table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench)
         )
@@ -211,7 +211,7 @@ def opened_for_release(engine: Engine, request: LatticeRequest, table: SearchedT
         in_one_spelling(engine, table.relation, table.roles),
         request.roles,
         table.hierarchies,
-        tuple(held(engine, table.relation, column) for column in columns),
+        tuple(column_type(engine, table.relation, column) for column in columns),
         tuple(attributes),
     )
 

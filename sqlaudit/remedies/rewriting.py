@@ -34,7 +34,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.levels import Hierarchy, Holds, published
+from sqlaudit.hierarchies.levels import ColumnType, Hierarchy, published_column
 from sqlaudit.lattices.result import Checked
 from sqlaudit.profiles.identifying import Written, written_as_they_are
 from sqlaudit.remedies.result import Release
@@ -201,7 +201,7 @@ class ColumnLevel:
     shown: ShownAs
     hierarchy: Hierarchy | None = None
     number: int = 0
-    holds: Holds | None = None
+    holds: ColumnType | None = None
 
 
 KEEP = ColumnLevel(ShownAs.KEEP)
@@ -212,7 +212,7 @@ RANGE = ColumnLevel(ShownAs.RANGE)
 """`[smallest, largest]` of the group; the value where they are one; `*` where some are NULL and some are not."""
 
 
-def at(hierarchy: Hierarchy, number: int, holds: Holds) -> ColumnLevel:
+def at(hierarchy: Hierarchy, number: int, holds: ColumnType) -> ColumnLevel:
     """The label of a level of a hierarchy.
 
     Args:
@@ -377,7 +377,7 @@ def _level(table: RemedyTable, level: ColumnLevel, place: int, number: int, join
     if level.hierarchy is None or level.holds is None:
         return {"kind": level.shown.value, "expression": ""}
     value, alias = f"rewritten.q{place + 1}", f"labels_{place + 1}_{number}"
-    found = published(level.hierarchy, level.number, value, table.engine.dialect, level.holds, alias)
+    found = published_column(level.hierarchy, level.number, value, table.engine.dialect, level.holds, alias)
     if found.join:
         joins.append(found.join)
     return {"kind": level.shown.value, "expression": Raw(found.expression)}

@@ -16,7 +16,7 @@ from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.spec import Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.defaults import default_levels, levels_of
+from sqlaudit.hierarchies.defaults import default_levels, propose_levels
 from sqlaudit.hierarchies.read import read_hierarchies
 from tests.audit_values import values_query
 from tests.cli.runner import run, write_csv
@@ -72,11 +72,11 @@ def test_levels_follow_from_kinds_ranges_and_lengths(
 def test_widths_are_nested_and_show_no_end_of_a_range() -> None:
     for span in (10, 19, 87, 199, 200, 201, 999, 1000, 5 * 10**6):
         for low in (0, 7, -33):
-            shown = levels_of(Kind.INTEGER, (low, low + span, 50, 50))
-            assert shown == levels_of(Kind.INTEGER, (1, 1 + span, 60, 60))  # the range decides, and not its ends
+            shown = propose_levels(Kind.INTEGER, (low, low + span, 50, 50))
+            assert shown == propose_levels(Kind.INTEGER, (1, 1 + span, 60, 60))  # the range decides, and not its ends
             (read,) = read_hierarchies({"v": shown}).for_columns(["v"])  # refuses widths that are not nested
             assert 2 <= read.height <= 5
-    assert levels_of(Kind.INTEGER, (17, 91, 9, 9)) == levels_of(Kind.INTEGER, (12, 99, 9, 9))
+    assert propose_levels(Kind.INTEGER, (17, 91, 9, 9)) == propose_levels(Kind.INTEGER, (12, 99, 9, 9))
 
 
 def test_one_command_gives_a_useful_release(tmp_path: Path) -> None:

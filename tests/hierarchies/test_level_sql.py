@@ -18,14 +18,14 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.levels import (
+    ColumnType,
     DatePart,
     Hierarchy,
-    Holds,
     Level,
     date_levels,
     level_sql,
     mask_levels,
-    published,
+    published_column,
     width_levels,
 )
 from sqlaudit.hierarchies.read import read_hierarchies
@@ -35,11 +35,11 @@ from tests.strategies import run
 
 TIMES = {"timestamp": "TIMESTAMP", "real": "REAL"}
 HOLDS = {
-    "int": Holds(Kind.INTEGER, "BIGINT"),
-    "decimal": Holds(Kind.DECIMAL, "DECIMAL(20,4)"),
-    "float": Holds(Kind.FLOAT, "DOUBLE"),
-    "text": Holds(Kind.TEXT, "VARCHAR"),
-    "date": Holds(Kind.DATE, "DATE"),
+    "int": ColumnType(Kind.INTEGER, "BIGINT"),
+    "decimal": ColumnType(Kind.DECIMAL, "DECIMAL(20,4)"),
+    "float": ColumnType(Kind.FLOAT, "DOUBLE"),
+    "text": ColumnType(Kind.TEXT, "VARCHAR"),
+    "date": ColumnType(Kind.DATE, "DATE"),
 }
 TEXTS = ["", "1", "13053", "a😀b", "e\u0301", "ß", "*", "1*", "a'b--", "  ", "long text"]
 
@@ -173,13 +173,15 @@ def test_dates_without_a_year_have_no_label(engine: Engine) -> None:
 def test_times_are_cut_as_dates_are(engine: Engine) -> None:
     made = Hierarchy("v", date_levels(["day", "month", "decade"], "v"))
     given_value = "CAST('2024-02-29 23:59:59.5' AS TIMESTAMP)"
-    columns = [level_sql(made, n, given_value, engine.dialect, Holds(Kind.TIMESTAMP, "TIMESTAMP")) for n in (1, 2, 3)]
+    columns = [
+        level_sql(made, n, given_value, engine.dialect, ColumnType(Kind.TIMESTAMP, "TIMESTAMP")) for n in (1, 2, 3)
+    ]
     assert engine.run(Statement("times", "SELECT " + ", ".join(columns))) == [("2024-02-29", "2024-02", "2020-2029")]
 
 
 def test_moments_with_a_zone_have_the_day_that_utc_has(engine: Engine) -> None:
     made = Hierarchy("v", date_levels(["day", "quarter", "decade"], "v"))
-    holds = Holds(Kind.TIMESTAMP, "timestamp with time zone")
+    holds = ColumnType(Kind.TIMESTAMP, "timestamp with time zone")
     columns = [level_sql(made, n, "v", engine.dialect, holds) for n in (1, 2, 3)]
     moment = "SELECT CAST('2024-01-01 00:30:00+02' AS TIMESTAMPTZ) AS v"
     found = engine.run(Statement("zoned", f"SELECT {', '.join(columns)} FROM ({spelled(moment, engine.dialect)}) AS t"))
@@ -188,7 +190,7 @@ def test_moments_with_a_zone_have_the_day_that_utc_has(engine: Engine) -> None:
 
 def test_single_precision_is_read_as_it_prints(engine: Engine) -> None:
     made = Hierarchy("v", width_levels([Fraction(1, 10)], "v"))
-    sql = level_sql(made, 1, "CAST(0.7 AS REAL)", engine.dialect, Holds(Kind.FLOAT, "REAL"))
+    sql = level_sql(made, 1, "CAST(0.7 AS REAL)", engine.dialect, ColumnType(Kind.FLOAT, "REAL"))
     assert engine.run(Statement("real", "SELECT " + sql)) == [("[0.7, 0.8)",)]
 
 
@@ -230,7 +232,7 @@ def test_listed_levels_are_published_as_a_joined_table(engine: Engine) -> None:
     (made,) = read_hierarchies(LISTED).for_columns(["v"])
     rows = values_query([{"v": v} for v in ("a'b", "ß😀", "1.0", "1", "b", None, "zz")], {"v": "text"})
     name = quote("v", engine.dialect)
-    told = published(made, 1, name, engine.dialect, HOLDS["text"])
+    told = published_column(made, 1, name, engine.dialect, HOLDS["text"])
     sql = f"SELECT {name}, {told.expression} FROM ({spelled(rows, engine.dialect)}) AS t {told.join}"
     assert sorted(engine.run(Statement("published", sql)), key=str) == sorted(
         [
@@ -244,13 +246,13 @@ def test_listed_levels_are_published_as_a_joined_table(engine: Engine) -> None:
         ],
         key=str,
     )
-    assert published(made, 0, name, engine.dialect, HOLDS["text"]).expression == name
-    assert published(made, 3, name, engine.dialect, HOLDS["text"]).expression == "'*'"
+    assert published_column(made, 0, name, engine.dialect, HOLDS["text"]).expression == name
+    assert published_column(made, 3, name, engine.dialect, HOLDS["text"]).expression == "'*'"
 
 
 def test_a_file_that_names_no_value_of_the_column_leaves_the_default(engine: Engine) -> None:
     (made,) = read_hierarchies({"v": {"values": {"x": ["a"]}, "default": "rest"}}).for_columns(["v"])
-    told = published(made, 1, quote("v", engine.dialect), engine.dialect, HOLDS["int"])
+    told = published_column(made, 1, quote("v", engine.dialect), engine.dialect, HOLDS["int"])
     rows = spelled(values_query([{"v": 1}, {"v": None}], {"v": "int"}), engine.dialect)
     found = engine.run(
         Statement("published", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY 1 NULLS LAST")
@@ -276,7 +278,9 @@ def test_values_are_found_however_they_are_spelled(
     engine: Engine, kind: str, texts: list[str], values: list[Any]
 ) -> None:
     (made,) = read_hierarchies({"v": {"values": {text: [f"l{i}"] for i, text in enumerate(texts)}}}).for_columns(["v"])
-    told = published(made, 1, quote("v", engine.dialect), engine.dialect, HOLDS.get(kind, Holds(Kind.BOOLEAN)))
+    told = published_column(
+        made, 1, quote("v", engine.dialect), engine.dialect, HOLDS.get(kind, ColumnType(Kind.BOOLEAN))
+    )
     query = values_query([{"i": i, "v": value} for i, value in enumerate(values)], {"i": "int", "v": kind})
     rows = spelled(query, engine.dialect)
     found = engine.run(Statement("found", f"SELECT {told.expression} FROM ({rows}) AS t {told.join} ORDER BY i"))

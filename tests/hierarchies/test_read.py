@@ -33,7 +33,7 @@ hierarchies:
 """
 
 
-def whole(folder: Path) -> Path:
+def to_half_open(folder: Path) -> Path:
     """The file of every form."""
     (folder / "towns.csv").write_text("Bonn;NRW;Germany\nKiel;SH;Germany\nMetz;Lorraine;France\n", encoding="utf-8")
     (folder / "h.yml").write_text(WHOLE, encoding="utf-8")
@@ -41,7 +41,7 @@ def whole(folder: Path) -> Path:
 
 
 def test_a_file_with_every_form(tmp_path: Path) -> None:
-    read = read_hierarchies(whole(tmp_path))
+    read = read_hierarchies(to_half_open(tmp_path))
     found = {name: (one.form, one.level_names(), one.default) for name, one in read.given.items()}
     assert found == {
         "age": ("widths", ("values", "width 5", "width 10", "width 20", "width 40", "*"), None),
@@ -67,7 +67,7 @@ def test_a_file_with_every_form(tmp_path: Path) -> None:
 
 
 def test_inputs_of_an_audit_may_have_the_section_too(tmp_path: Path) -> None:
-    found = load_inputs(whole(tmp_path))["hierarchies"]
+    found = load_inputs(to_half_open(tmp_path))["hierarchies"]
     assert isinstance(found, Hierarchies)
     assert set(found.given) >= {"age", "zip"}
 

@@ -16,7 +16,7 @@ from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.dictionary import dictionary
-from sqlaudit.hierarchies.levels import Hierarchy, ValueTable, from_table, kept
+from sqlaudit.hierarchies.levels import Hierarchy, ValueTable, from_table, kept_hierarchy
 from sqlaudit.lattices.coding import KeyColumn
 from sqlaudit.lattices.evaluate import Evaluator, open_evaluator
 from sqlaudit.models.registry import REGISTRY, requirement_from
@@ -77,7 +77,7 @@ def needs_sensitive(requirement: Requirement) -> bool:
 
 def hierarchy_of(column: str, labels: Labels | None) -> Hierarchy:
     if labels is None:
-        return kept(column)
+        return kept_hierarchy(column)
     rows = {None if value is None else _text(value): row for value, row in labels.items()}
     return from_table(column, ValueTable(rows, len(next(iter(labels.values()))), "a test"), "csv")
 

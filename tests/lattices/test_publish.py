@@ -17,7 +17,7 @@ from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.classes.inputs import Inputs
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.coding import read_attributes
 from sqlaudit.lattices.release import OpenedForRelease, ReleaseSql, release
@@ -61,7 +61,7 @@ def opened(
         resolved,
         roles,
         read_hierarchies(hierarchies).for_columns([column.label for column in columns]),
-        tuple(held(engine, relation, column) for column in columns),
+        tuple(column_type(engine, relation, column) for column in columns),
         tuple(read_attributes(engine, relation, resolved, roles, required, Inputs())),
     )
 

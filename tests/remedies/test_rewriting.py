@@ -20,7 +20,7 @@ from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.opening import resolve_roles
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.registry import parse_requirement
 from sqlaudit.remedies.rewriting import (
@@ -162,7 +162,7 @@ def test_labels_and_ranges(engine: Engine) -> None:
     cells = [(3, "b"), (12, "a"), (14, "B"), (None, "b"), (None, "b"), (None, "z"), (5, "z")]
     table = opened(engine, [{"age": age, ODD: odd, "s": "flu", "name": "Ann"} for age, odd in cells])
     hierarchies = read_hierarchies({"age": {"widths": [10]}}).for_columns(["age"])
-    holds = held(engine, table.relation, table.roles.quasi_identifiers[1])
+    holds = column_type(engine, table.relation, table.roles.quasi_identifiers[1])
     levels = [(KEEP, STAR, RANGE), (KEEP, at(hierarchies[0], 1, holds), RANGE)]
     patterns = read_patterns(table)
     assert patterns.codes.tolist() == [[1, 4], [2, 3], [3, 1], [3, 0], [4, 2], [4, 0]]
@@ -190,7 +190,7 @@ def test_a_group_that_would_not_be_alike_is_not_published(engine: Engine) -> Non
     rows = [{"age": age, ODD: "a", "s": "flu", "name": "Ann"} for age in (12, 13)]
     table = opened(engine, rows)
     (hierarchy,) = read_hierarchies({"age": {"widths": [10]}}).for_columns(["age"])
-    level = at(hierarchy, 1, held(engine, table.relation, table.roles.quasi_identifiers[1]))
+    level = at(hierarchy, 1, column_type(engine, table.relation, table.roles.quasi_identifiers[1]))
     pieces = [(1, 1, 1, 1, 0, 1), (2, 1, 1, 1, 0, 1)]
     made = rewrite(table, read_patterns(table), [(KEEP,), (KEEP, level)], pieces, salt=1)
     assert [row[0] for row in rows_of(table, made)] == ["[10, 20)"] * 2
@@ -205,7 +205,7 @@ def test_levels_that_nothing_uses_are_not_looked_up(engine: Engine) -> None:
     table = opened(engine, rows)
     listed = {"a": ["letters"], "b": ["letters"]}
     (hierarchy,) = read_hierarchies({ODD: {"values": listed}}).for_columns([ODD])
-    label = at(hierarchy, 1, held(engine, table.relation, table.roles.quasi_identifiers[0]))
+    label = at(hierarchy, 1, column_type(engine, table.relation, table.roles.quasi_identifiers[0]))
     pieces = [(1, 1, 1, 1, 0, 1), (2, 1, 1, 1, 0, 1)]
     made = rewrite(table, read_patterns(table), [(KEEP, label, RANGE), (KEEP, STAR, RANGE)], pieces, salt=1)
     assert [row[:2] for row in rows_of(table, made)] == [("*", "a")] * 2

@@ -21,7 +21,7 @@ from sqlaudit.base.guard import read_statements, refuse_alias, refuse_deep, too_
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, Kind
 from sqlaudit.hierarchies.cell_reader import CellReader, as_interval
-from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values, point_of, whole
+from sqlaudit.hierarchies.cells import AnyValue, Bound, Cell, Exact, Interval, Mask, Values, point_of, to_half_open
 from sqlaudit.release.compare.coding import Covered
 from sqlaudit.release.compare.pairing import Side
 
@@ -411,7 +411,7 @@ def _gaps(points: Sequence[Fraction], kind: Kind) -> Iterator[Tried]:
 
 def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None]:
     """Where an interval begins and ends; of whole numbers the first one, and the first one after it."""
-    found = whole(piece) if kind in _WHOLE else piece
+    found = to_half_open(piece) if kind in _WHOLE else piece
     low, high = found.low, found.high
     assert not isinstance(low, datetime.datetime)
     assert not isinstance(high, datetime.datetime)

@@ -19,7 +19,7 @@ from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.defaults import defaults_statements, without_levels
-from sqlaudit.hierarchies.dictionary import held, values_statement
+from sqlaudit.hierarchies.dictionary import column_type, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.registry import OF_COMPARISONS, requirements
 from sqlaudit.release.attacks.request import AttackRequest
@@ -177,7 +177,7 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     bench, asked = Bench(engine, engine), without_levels(original.columns, hierarchies)
     statements = defaults_statements(engine, original.relation, asked)
     for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
-        holds, kept = held(engine, original.relation, own), engine.own_workbench
+        holds, kept = column_type(engine, original.relation, own), engine.own_workbench
         values = values_statement(original.relation, own, hierarchy, holds, engine.dialect, with_value=kept)
         statements += [values, cells_statement(bench, release, other)]
     return statements + Auditor(engine).plan(_audit_of(request))

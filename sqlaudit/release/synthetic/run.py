@@ -18,7 +18,7 @@ from sqlaudit.base.spec import NullPolicy, Requirement
 from sqlaudit.base.sql import expression, render
 from sqlaudit.classes.opening import ColumnValues, fold, loaded, merged_statements, refuse_merged, settled
 from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.base import WORST_FIRST, Check, Context
@@ -133,7 +133,7 @@ def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> Comp
 
 
 def _known(engine: Engine, relation: Relation, one: Resolved) -> Resolved:
-    holds = held(engine, relation, one)
+    holds = column_type(engine, relation, one)
     return replace(one, kind=holds.kind, type=holds.type)
 
 
@@ -147,7 +147,7 @@ def _coarsened(engine: Engine, relation: Relation, one: Resolved, hierarchy: Any
             f"{about('hierarchies')}: the hierarchy of {one.label} lists its values, which other tables may not have. "
             "Use one with widths, masks, dates or SQL."
         )
-    sql = level_sql(hierarchy, 1, one.sql, engine.dialect, held(engine, relation, one))
+    sql = level_sql(hierarchy, 1, one.sql, engine.dialect, column_type(engine, relation, one))
     return _known(engine, relation, Resolved(one.label, sql))
 
 

@@ -17,7 +17,7 @@ from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import settled
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.profiles.identifying import Written, written_as_they_are
 from sqlaudit.remedies.cloak.request import BOUNDS, Background, CloakRequest, GridLevel, Places
 from sqlaudit.remedies.cloak.result import Attacks, Holding, Observed, RestrictedSpace
@@ -85,7 +85,7 @@ def open_messages(engine: Engine, request: CloakRequest) -> Messages:
     named = request.places.named() | request.tolerances.named()
     roles = {field: resolve(text, relation, engine.dialect, about(field)) for field, text in named.items()}
     roles["user"] = settled(engine, relation, roles["user"], request.places.values, missing=False)
-    kinds = {field: held(engine, relation, role).kind for field, role in roles.items()}
+    kinds = {field: column_type(engine, relation, role).kind for field, role in roles.items()}
     for field, role in roles.items():
         _check_kind(field, role.label, kinds[field])
     identifiers = (resolve(text, relation, engine.dialect, about("identifier")) for text in request.identifiers)
@@ -300,7 +300,7 @@ def check_kinds(
     """
     allowed = TIMES if timestamps else NUMBERS
     for column in columns:
-        kind = held(engine, relation, column).kind
+        kind = column_type(engine, relation, column).kind
         if kind not in allowed:
             listed = " or ".join(one.value for one in allowed)
             as_boxes = "" if timestamps is None else ", as the boxes do"

@@ -26,7 +26,7 @@ from sqlaudit.classes.opening import ColumnValues, refuse_merged, settled
 from sqlaudit.engines import connect, opened
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.writing import files_read, refuse_overwriting
-from sqlaudit.hierarchies.dictionary import held
+from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.models.registry import parse_requirement
 from sqlaudit.remedies.cloak.messages import (
     LIMIT,
@@ -264,7 +264,7 @@ def audit_given_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
         relation.sql,
         tuple(one.sql for one in bounds),
         None if user is None else user.sql,
-        held(engine, relation, bounds[4]).kind in TIMES,
+        column_type(engine, relation, bounds[4]).kind in TIMES,
     )
     ((rows, unboxed),) = engine.run(_unboxed_statement(engine, relation, bounds))
     classes = None
@@ -301,7 +301,7 @@ def _opened(engine: Engine, request: BoxRequest) -> tuple[Relation, list[Resolve
     bounds = [resolve(name, relation, engine.dialect, about("bounds")) for name in request.bounds]
     check_kinds(engine, relation, bounds[:4], about("bounds"), timestamps=None)
     check_kinds(
-        engine, relation, bounds[4:], about("bounds"), timestamps=held(engine, relation, bounds[4]).kind in TIMES
+        engine, relation, bounds[4:], about("bounds"), timestamps=column_type(engine, relation, bounds[4]).kind in TIMES
     )
     return relation, bounds
 

@@ -17,7 +17,7 @@ from sqlaudit.base.sql import render
 from sqlaudit.classes.histogram import Packing
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, held
+from sqlaudit.hierarchies.dictionary import Dictionary, column_type, dictionary
 from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.lattices.coding import LANES, Attribute, KeyColumn, code_values, decides
 from sqlaudit.lattices.evaluate import all_inherited
@@ -206,7 +206,7 @@ def dictionaries_of(
 def _dictionary(
     engine: Engine, workbench: Engine, relation: Relation, column: Resolved, hierarchy: Hierarchy, name: str
 ) -> Dictionary:
-    holds = held(engine, relation, column)
+    holds = column_type(engine, relation, column)
     if holds.kind is Kind.OTHER:
         raise UsageError(
             f"{column.label} has neither numbers, texts nor dates. Convert it with an expression, for example "
@@ -224,7 +224,7 @@ def typed(engine: Engine, relation: Relation, roles: ResolvedRoles) -> ResolvedR
     """The roles with what expressions among the quasi-identifiers hold, so that texts are ordered by code point."""
 
     def known(role: Resolved) -> Resolved:
-        holds = held(engine, relation, role)
+        holds = column_type(engine, relation, role)
         return replace(role, kind=holds.kind, type=holds.type)
 
     return replace(roles, quasi_identifiers=tuple(known(role) for role in roles.quasi_identifiers))
