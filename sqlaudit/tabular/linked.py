@@ -106,10 +106,10 @@ def read_linked_cells(
     tables = _mark_other_names(
         tables, sorted({axis for source in queries for axis in find_text_axes(source)} - set(stated.links))
     )
-    split = tuple(
+    names_by_table = tuple(
         tuple(name for axis, name in enumerate(source.names) if axis not in source.absent) for source in queries
     )
-    return query, mark_misnamed(engine, query, _merge_tables(tables, stated.links)), split
+    return query, mark_misnamed(engine, query, _merge_tables(tables, stated.links)), names_by_table
 
 
 def _structure_table(cells: TableCells, absent: frozenset[int], stated: StatedTotals) -> _SingleTable:

@@ -185,8 +185,8 @@ def _read_all_cells(
     if not linked:
         query = list_cells(engine, relation, request, _count_contributions(request))
         return query, read_cells(engine, query, request), ()
-    query, cells, split = read_linked_cells(engine, [relation, *linked], request)
-    tables = zip([relation, *linked], split, strict=True)
+    query, cells, names_by_table = read_linked_cells(engine, [relation, *linked], request)
+    tables = zip([relation, *linked], names_by_table, strict=True)
     return query, cells, tuple(LinkedTable(table.label, by) for table, by in tables)
 
 

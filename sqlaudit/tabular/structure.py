@@ -333,7 +333,7 @@ def find_parents(rows: Mapping[str | None, Sequence[str | None]], top: str, code
 
     Example:
         >>> rows = {"10115": ("Berlin", "East"), "04103": ("Leipzig", "East")}
-        >>> levels_of(rows, "*", {"10115": 1, "04103": 2, "East": 3, "*": 4})
+        >>> find_parents(rows, "*", {"10115": 1, "04103": 2, "East": 3, "*": 4})
         {1: 3, 3: 4, 2: 3}
     """
     parents: dict[int, int] = {}
@@ -423,8 +423,8 @@ def read_stated_totals(engine: Engine, query: CellQuery, cells: TableCells, requ
         int(requirement.parameters["n"]) for requirement in request.requirements if requirement.model == "threshold"
     ]
     fewest = FREE if request.protect else max(counts, default=1)
-    of_names = frozenset(map(request.by.index, named))
-    return StatedTotals(words, links, unlisted, of_names, siblings, nested, orphans, fewest)
+    named_axes = frozenset(map(request.by.index, named))
+    return StatedTotals(words, links, unlisted, named_axes, siblings, nested, orphans, fewest)
 
 
 def with_structure(cells: TableCells, stated: StatedTotals) -> TableCells:
@@ -699,7 +699,7 @@ def find_unmatched_codes(used: Sequence[Sequence[set[int]]]) -> list[list[set[in
         used: for each table the codes of each dimension, empty where it does not have it.
 
     Example:
-        >>> unmatched([[{1, 2}, {5}], [{1, 3}, set()], [{1}, {5}]])
+        >>> find_unmatched_codes([[{1, 2}, {5}], [{1, 3}, set()], [{1}, {5}]])
         [[{2}, set()], [{3}, set()], [set(), set()]]
     """
     unmatched: list[list[set[int]]] = []

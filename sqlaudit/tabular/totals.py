@@ -74,9 +74,9 @@ def has_cycle(facets: Collection[Facet]) -> bool:
     """Return True if margins form a cycle: taking tables away from outside (Graham; Yu and Ozsoyoglu) leaves some.
 
     Example:
-        >>> in_circle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)})])
+        >>> has_cycle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)})])
         False
-        >>> in_circle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)}), frozenset({(0, 1), (2, 1)})])
+        >>> has_cycle([frozenset({(0, 1), (1, 1)}), frozenset({(1, 1), (2, 1)}), frozenset({(0, 1), (2, 1)})])
         True
     """
     facets_left = list(facets)

@@ -110,7 +110,7 @@ def _search_blocks(
     Args:
         is_searched: the columns that are searched.
     """
-    blocks, why = system.blocks, ""
+    blocks, reason = system.blocks, ""
     cyclic = np.flatnonzero(~blocks.tree)
     sizes = np.bincount(blocks.of_column[blocks.of_column >= 0], minlength=blocks.number)
     for number in cyclic[np.argsort(sizes[cyclic], kind="stable")].tolist():
@@ -122,11 +122,11 @@ def _search_blocks(
             if is_searched[columns[cell]]:
                 prober.probe(cell, sign)
             if is_late(end):  # a program that was stopped has proven some limits: use them
-                why = "time"
+                reason = "time"
                 break
         for name in ("low", "high", "least", "most"):
             getattr(deduced, name)[columns] = getattr(prober, name)
-    return replace(deduced, unfinished=why)
+    return replace(deduced, unfinished=reason)
 
 
 @dataclass(frozen=True)

@@ -370,8 +370,8 @@ class Need:
         rest = max(0, self.sliding - self.above - self.below)
         lower = min(down, self.below + rest)
         ways = [[self.above + rest, -self.below], [self.above + rest - (lower - self.below), -lower]]
-        feasible = ways if rest else ways[:1]
-        return [[amount for amount in way if amount] for way in feasible if -way[1] <= down and way[0] <= up]
+        alternatives = ways if rest else ways[:1]
+        return [[amount for amount in way if amount] for way in alternatives if -way[1] <= down and way[0] <= up]
 
 
 _LEAST_WEIGHT = 1e-8
