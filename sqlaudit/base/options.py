@@ -93,8 +93,8 @@ def _pieces(text: str, option: str) -> list[str]:
 
 def _unquoted(item: str) -> str:
     inner = item[1:-1]
-    whole = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if whole else item
+    is_quoted = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if is_quoted else item
 
 
 def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...]:
@@ -144,12 +144,12 @@ def _delimiter(name: str, value: Any) -> str:
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    found = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
-    if not all(isinstance(one, str) for one in found):
+    names = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
+    if not all(isinstance(value_name, str) for value_name in names):
         raise UsageError(
             f"{spelled(name)} takes names, as a list of texts or one text such as 'age,sex'{_type_of(value)}."
         )
-    return tuple(str(one) for one in found)
+    return tuple(str(value_name) for value_name in names)
 
 
 def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
@@ -165,9 +165,13 @@ def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
 
 def _type_of(value: Any) -> str:
     """What was given instead: its type, as a value may be what nobody should read."""
-    inside = next((one for one in value if not isinstance(one, str)), None) if isinstance(value, list | tuple) else None
-    held = f" with a value of type {type(inside).__name__}" if inside is not None else ""
-    return f", not a value of type {type(value).__name__}{held}"
+    foreign = (
+        next((element for element in value if not isinstance(element, str)), None)
+        if isinstance(value, list | tuple)
+        else None
+    )
+    inner_type = f" with a value of type {type(foreign).__name__}" if foreign is not None else ""
+    return f", not a value of type {type(value).__name__}{inner_type}"
 
 
 def _exactly(read: Callable[[Any], Fraction], words: str) -> Callable[[str, Any], Fraction]:
@@ -247,7 +251,7 @@ def one_of(*words: str, of: type[str] = str) -> OptionKind:
 
 def choice(of: type[StrEnum]) -> OptionKind:
     """One of the words of an enumeration."""
-    return one_of(*(one.value for one in of), of=of)
+    return one_of(*(member.value for member in of), of=of)
 
 
 @dataclass(frozen=True)
@@ -295,21 +299,21 @@ class Option:
             default = int(default)
         takes_none = default is None or (self.kind is MOST and self.every is None)  # None = all
         kind = f"{self.kind.python} | None" if takes_none and self.kind.python != "Any" else self.kind.python
-        said = re.sub(
+        text = re.sub(
             "--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", self.help.replace("TARGET", "`target`")
         )
         words = ["seconds"] if self.kind is SECONDS else self.kind.words
-        said = said if said[1:2].isupper() else said[:1].lower() + said[1:]
-        return kind, default, f"{said.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else said
+        text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        return kind, default, f"{text.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else text
 
     def _bounds(self) -> str:
         if self.kind is NOT_NEGATIVE:
             return "a number of 0 or more"
         if self.kind is SHARE and self.least is not None and self.most is not None:
             return f"a share from {self.least} to {self.most} (100%)"
-        named = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
-        said = " and ".join(f"{how} {bound:,}" for how, bound in named if bound is not None)
-        return f"a share of {said}" if self.kind is SHARE else said
+        limits = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
+        words = " and ".join(f"{how} {bound:,}" for how, bound in limits if bound is not None)
+        return f"a share of {words}" if self.kind is SHARE else words
 
 
 def option(default: Any, kind: OptionKind, help: str, section: str, **more: Any) -> Any:
@@ -326,9 +330,9 @@ def option(default: Any, kind: OptionKind, help: str, section: str, **more: Any)
 
 def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
     """The options among the fields of a request, by the field's name."""
-    for one in fields(request):
-        if _OPTION in one.metadata:
-            yield one.name, Option(**{"name": one.name, **one.metadata[_OPTION]})
+    for member in fields(request):
+        if _OPTION in member.metadata:
+            yield member.name, Option(**{"name": member.name, **member.metadata[_OPTION]})
 
 
 def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
@@ -364,8 +368,8 @@ def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) 
         return given or request()
     names = {field: one.name for field, one in options_of(request)}
     if not isinstance(given, Mapping):
-        said = f"{request.__name__} or a mapping of {', '.join(names)}"
-        raise UsageError(f"{spelled(parameter)} takes {said}{_type_of(given)}.")
+        expected = f"{request.__name__} or a mapping of {', '.join(names)}"
+        raise UsageError(f"{spelled(parameter)} takes {expected}{_type_of(given)}.")
     for key in given:
         if key not in names and key not in names.values():
             raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}. It has {', '.join(names)}.")
@@ -507,16 +511,16 @@ class PublicFunction:
             near = "qi" if odd.startswith("qua") else next(iter(difflib.get_close_matches(odd, self._taken, 1)), "")
             hint = f". Did you mean {near!r}?" if near in self.__signature__.parameters else ""
             raise TypeError(f"{self.__name__}() {error}{hint}") from None
-        given = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
-        for name, annotation, value in given:
+        arguments = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
+        for name, annotation, value in arguments:
             if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
                 _refuse(name, annotation, value)
         bound.apply_defaults()
         try:
             return self.__wrapped__(Given(**bound.arguments))
         except (TypeError, AttributeError):
-            for one in given:
-                _refuse(*one)
+            for argument in arguments:
+                _refuse(*argument)
             raise
 
     def __get__(self, instance: object, owner: type | None = None) -> PublicFunction:
@@ -531,12 +535,12 @@ class PublicFunction:
     @functools.cached_property
     def _taken(self) -> dict[str, tuple[str, Any, str]]:
         """Type, default and text of each parameter."""
-        found: dict[str, tuple[str, Any, str]] = {}
+        parameters: dict[str, tuple[str, Any, str]] = {}
         for request in reversed(self.requests):
-            found |= {one.name: (str(one.type), one.default, "") for one in fields(request)}
-            found |= {one.name: one.in_python() for _, one in options_of(request)}
-        found |= _SHARED
-        return found | {name: (*one, found.get(name, ("", None, ""))[2]) for name, one in self._own.items()}
+            parameters |= {one.name: (str(one.type), one.default, "") for one in fields(request)}
+            parameters |= {one.name: one.in_python() for _, one in options_of(request)}
+        parameters |= _SHARED
+        return parameters | {name: (*one, parameters.get(name, ("", None, ""))[2]) for name, one in self._own.items()}
 
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
@@ -560,22 +564,22 @@ class PublicFunction:
             r"(?=\n\n(?:Returns|Raises):)", inspect.cleandoc(self.__wrapped__.__doc__ or ""), maxsplit=1
         )
         head, _, args = head.partition("\n\nArgs:\n")
-        said = {name: one[2] for name, one in self._taken.items()}
+        texts = {name: one[2] for name, one in self._taken.items()}
         for names, text in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args, re.MULTILINE):
-            said |= dict.fromkeys(names.split(", "), " ".join(text.split()))
-        grouped = itertools.groupby(self.__signature__.parameters, said.__getitem__)
+            texts |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+        grouped = itertools.groupby(self.__signature__.parameters, texts.__getitem__)
         layout: Any = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
         lines = [textwrap.fill(f"{', '.join(names)}: {text}", 116, **layout) for text, names in grouped]
         return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
 
 
 def _refuse(name: str, annotation: str, value: Any) -> None:
-    kinds = [one.strip().partition("[")[0] for one in annotation.split(" | ")]
-    known = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
-    if value is None or not known or "Any" in kinds or any(isinstance(value, types) for types, _ in known):
+    kinds = [kind.strip().partition("[")[0] for kind in annotation.split(" | ")]
+    allowed = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
+    if value is None or not allowed or "Any" in kinds or any(isinstance(value, types) for types, _ in allowed):
         return
-    if any(one.__name__ in kinds for one in type(value).__mro__):
+    if any(kind.__name__ in kinds for kind in type(value).__mro__):
         return
-    words = list(dict.fromkeys(words for _, words in known))
-    listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    raise UsageError(f"{spelled(name)} takes {listed}, not a value of type {type(value).__name__}.") from None
+    words = list(dict.fromkeys(words for _, words in allowed))
+    expected = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    raise UsageError(f"{spelled(name)} takes {expected}, not a value of type {type(value).__name__}.") from None

@@ -214,13 +214,13 @@ class AuditedNodes:
         """The worse verdict, where attackers may know one row of a person or all of them."""
         if not self._several or self._known_rows is KnownRows.ALL:
             return self._verdict(node, every=self._several)
-        one, every = self._verdict(node, every=False), self._verdict(node, every=True)
+        row_verdict, person_verdict = self._verdict(node, every=False), self._verdict(node, every=True)
         return replace(
-            one,
-            safe=one.safe and every.safe,
-            prunable_safe=one.prunable_safe and every.prunable_safe,
-            failing_rows=max(one.failing_rows, every.failing_rows),
-            fails=tuple(dict.fromkeys((*one.fails, *every.fails))),
+            row_verdict,
+            safe=row_verdict.safe and person_verdict.safe,
+            prunable_safe=row_verdict.prunable_safe and person_verdict.prunable_safe,
+            failing_rows=max(row_verdict.failing_rows, person_verdict.failing_rows),
+            fails=tuple(dict.fromkeys((*row_verdict.fails, *person_verdict.fails))),
         )
 
     @cached_property
@@ -238,48 +238,56 @@ class AuditedNodes:
 
     def _verdict(self, node: Node, *, every: bool) -> Verdict:
         parts = [self._part(node, attribute, every=every) for attribute in self._attributes]
-        found = [judged for part in parts for judged in part.judged]
-        inherits = [one for one in found if self.table.inherits and inherited(one.item.model, self.limit_rows)]
-        failing = self._failing_rows(parts, found)
+        requirements = [requirement for part in parts for requirement in part.judged]
+        inherits = [
+            requirement
+            for requirement in requirements
+            if self.table.inherits and inherited(requirement.item.model, self.limit_rows)
+        ]
+        failing = self._failing_rows(parts, requirements)
         return Verdict(
             node=node,
-            safe=self._holds(found, failing),
+            safe=self._holds(requirements, failing),
             prunable_safe=self._holds(inherits, self._failing_rows(parts, inherits)),
             classes=parts[0].sizes.count,
             failing_rows=failing,
             smallest=parts[0].sizes.min_size or 0,
-            fails=tuple(one.failure for one in found if one.short),
+            fails=tuple(requirement.failure for requirement in requirements if requirement.short),
         )
 
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
-        return failing_rows <= self.limit_rows and not any(one.short and not one.of_classes for one in requirements)
+        return failing_rows <= self.limit_rows and not any(
+            requirement.short and not requirement.of_classes for requirement in requirements
+        )
 
     def _part(self, node: Node, attribute: Attribute, *, every: bool = False) -> _Share:
         """The classes of a node for one attribute: those of rows, or of persons with `every` row of theirs."""
         rows = self._frame(node, attribute)
         every = every and bool(rows.keys)
-        place = attribute.position
-        frame = make_known_rows_frame(self._engine, rows, place) if every else rows
+        position = attribute.position
+        frame = make_known_rows_frame(self._engine, rows, position) if every else rows
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
-        builder = HistogramBuilder(self._engine, frame, nulls, place + KNOWN_ROWS_OFFSET if every else place)
+        builder = HistogramBuilder(self._engine, frame, nulls, position + KNOWN_ROWS_OFFSET if every else position)
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
-        asked = attribute.deciding
+        requirements = attribute.deciding
         if every:
-            asked = (without_population if self._known_rows is KnownRows.ALL else models_of_all_rows)(asked)
+            requirements = (without_population if self._known_rows is KnownRows.ALL else models_of_all_rows)(
+                requirements
+            )
         alone = replace(frame, solo=self._nulls is NullPolicy.DISTINCT and not every)
-        wanted = persons_wanted([item.model for item in asked])
-        persons = count_persons(self._engine, rows, wanted) if wanted else None
-        judged = judge(histogram, asked, alone, self._population(node, attribute), persons)
+        person_figures = persons_wanted([item.model for item in requirements])
+        persons = count_persons(self._engine, rows, person_figures) if person_figures else None
+        judged = judge(histogram, requirements, alone, self._population(node, attribute), persons)
         predicates = dict(judged.failing)
-        found = []
-        for item, check in zip(asked, judged.checks, strict=True):
+        judged_requirements = []
+        for item, check in zip(requirements, judged.checks, strict=True):
             undetermined = check.status is Status.UNDETERMINED and judged.rows
             if undetermined and not item.model.verdict_by_level:
                 raise UsageError(f"{check.text!r} cannot be decided for every node: {check.note}.")
             # an estimate proves nothing, and neither does none
-            shown = replace(check, status=Status.FAIL) if undetermined else check
-            found.append(_Judged(item, shown, predicates.get(item.requirement.text, "")))
-        return _Share(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(found))
+            decided = replace(check, status=Status.FAIL) if undetermined else check
+            judged_requirements.append(_Judged(item, decided, predicates.get(item.requirement.text, "")))
+        return _Share(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(judged_requirements))
 
     @property
     def _together(self) -> bool:
@@ -292,18 +300,23 @@ class AuditedNodes:
         `id` is 0. Only under a suppression limit.
         """
         parts = [self._part(node, attribute) for attribute in self._attributes]
-        failing = [(part, [one for one in part.judged if one.short and one.of_classes]) for part in parts]
-        listed = [Raw("(" + self._failing(part, found) + ")") for part, found in failing if found]
-        if not listed:
+        failing = [
+            (part, [requirement for requirement in part.judged if requirement.short and requirement.of_classes])
+            for part in parts
+        ]
+        statements = [Raw("(" + self._failing(part, short) + ")") for part, short in failing if short]
+        if not statements:
             return None
         masks = self._layout.masks(node)
-        places = {word: place for place, word in enumerate((w for w, mask in enumerate(masks) if mask), 1)}
-        words = [f"q{places[word]}" if word in places else "0" for word in range(len(masks))]
+        position_of_word = {
+            word: position for position, word in enumerate((w for w, mask in enumerate(masks) if mask), 1)
+        }
+        words = [f"q{position_of_word[word]}" if word in position_of_word else "0" for word in range(len(masks))]
         return render(
             "lattices/lattice_failing_classes.sql",
             self._engine.dialect,
             step="failing classes",
-            parts=listed,
+            parts=statements,
             words=words,
         )
 
@@ -317,9 +330,11 @@ class AuditedNodes:
             histogram = builder.build(frame.sensitive, attribute.table)
             model = EntropyDiversity({}, Context(attribute.table, 0))
             level = model.levels()["l"]
-            found = histogram.figures(model.facts(), [("least", level.fold, level.expression)], [])
+            class_figures = histogram.figures(model.facts(), [("least", level.fold, level.expression)], [])
             signatures = histogram.signatures(min(knowledge, attribute.table.distinct))
-            yield NodeClasses(node, attribute.position, signatures, min(float(one["least"]) for one in found))
+            yield NodeClasses(
+                node, attribute.position, signatures, min(float(by_name["least"]) for by_name in class_figures)
+            )
 
     def _sizes(self, node: Node) -> tuple[int, int, float]:
         """How many classes a node has, the sum of their squared rows, and of their rows times log2 of these."""
@@ -345,11 +360,11 @@ class AuditedNodes:
         return Frame(self.coded, keys, entity, False, (False,) * len(keys), _value_of(attribute))
 
     def _population(self, node: Node, attribute: Attribute) -> Population | None:
-        found = self.population
-        if found is None:
+        population = self.population
+        if population is None:
             return None
-        sensitive = _value_of(attribute) if found.original else None
-        return replace(found, keys=node_keys(self._layout, node, NullPolicy.EQUAL), sensitive=sensitive)
+        sensitive = _value_of(attribute) if population.original else None
+        return replace(population, keys=node_keys(self._layout, node, NullPolicy.EQUAL), sensitive=sensitive)
 
     def refuse_several_places(self) -> None:
         """Refuse models that need one class and one value a person, when a person has more at the finest node.
@@ -366,37 +381,47 @@ class AuditedNodes:
             persons = HistogramBuilder(self._engine, frame).persons_in_several_places(frame.sensitive)
             if persons:
                 label = attribute.resolved.label if attribute.resolved else None
-                asked = repr(wanting[0].requirement.text) if wanting else "Worst-case disclosure of every node"
+                wanted_by = repr(wanting[0].requirement.text) if wanting else "Worst-case disclosure of every node"
                 raise UsageError(
-                    f"{asked} needs one class and one value of {label} for each person, but "
+                    f"{wanted_by} needs one class and one value of {label} for each person, but "
                     f"{plural(persons, 'person has', 'people have')} more."
                 )
 
-    def _failing_rows(self, parts: Sequence[_Share], wanted: Sequence[_Judged]) -> int:
+    def _failing_rows(self, parts: Sequence[_Share], requirements: Sequence[_Judged]) -> int:
         """The rows in classes that fail, each class once; for joint classes those of the worst attribute."""
-        short = [[one for one in part.judged if one in wanted and one.short and one.of_classes] for part in parts]
+        short = [
+            [
+                requirement
+                for requirement in part.judged
+                if requirement in requirements and requirement.short and requirement.of_classes
+            ]
+            for part in parts
+        ]
         if self._joint:
-            return max(self._rows_of([(part, found)]) for part, found in zip(parts, short, strict=True))
-        return self._rows_of([(part, found) for part, found in zip(parts, short, strict=True) if found])
+            return max(self._rows_of([(part, short_ones)]) for part, short_ones in zip(parts, short, strict=True))
+        return self._rows_of([(part, short_ones) for part, short_ones in zip(parts, short, strict=True) if short_ones])
 
     def _rows_of(self, failing: Sequence[tuple[_Share, Sequence[_Judged]]]) -> int:
-        failing = [(part, found) for part, found in failing if found]
-        every = [one for _, found in failing for one in found]
-        if len(every) <= 1:
-            return sum(one.check.failing_rows or 0 for one in every)
-        if not all(one.predicate for one in every):
+        failing = [(part, short) for part, short in failing if short]
+        requirements = [requirement for _, short in failing for requirement in short]
+        if len(requirements) <= 1:
+            return sum(requirement.check.failing_rows or 0 for requirement in requirements)
+        if not all(requirement.predicate for requirement in requirements):
             raise UsageError(
-                f"{every[0].item.requirement.text!r} and others fail in too many ways to count the rows together."
+                f"{requirements[0].item.requirement.text!r} and others fail in too many ways to count the rows "
+                "together."
             )
-        listed = [Raw("(" + self._failing(part, found) + ")") for part, found in failing]
-        statement = render("lattices/lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=listed)
+        statements = [Raw("(" + self._failing(part, short) + ")") for part, short in failing]
+        statement = render(
+            "lattices/lattice_failing_rows.sql", self._engine.dialect, step="failing rows", parts=statements
+        )
         return int(self._engine.run(statement)[0][0])
 
-    def _failing(self, part: _Share, found: Sequence[_Judged]) -> str:
+    def _failing(self, part: _Share, requirements: Sequence[_Judged]) -> str:
         """The classes of one attribute that any of these requirements names."""
-        facts = merged_facts([one.item.model for one in part.judged])
+        facts = merged_facts([requirement.item.model for requirement in part.judged])
         keys = [f"q{position}" for position in range(1, part.keys + 1)] if self._together else []
-        condition = " OR ".join(f"({one.predicate})" for one in found)
+        condition = " OR ".join(f"({requirement.predicate})" for requirement in requirements)
         statement = part.histogram.statement(
             "lattices/lattice_failing.sql", facts, "failing rows", key_names=keys, condition=condition
         )
@@ -421,32 +446,32 @@ class AuditedNodes:
         classes, squares, size_bits = self._sizes(node)
         finest = self._tuple_bits if "tuples" in wanted else 0.0
         none = (0.0,) * len(node)
-        apart = none if "bits" in wanted else ()
-        whole = LossParts(node, classes, classes, self.rows, 0, squares, none, apart, apart, size_bits, finest)
+        bits = none if "bits" in wanted else ()
+        everything_kept = LossParts(node, classes, classes, self.rows, 0, squares, none, bits, bits, size_bits, finest)
         workbench = self.table.workbench
         columns = [(name, "BIGINT") for name in ("id", *self._layout.key, "n")]
         statement = self._failing_classes(node) if self.limit_rows else None
         if statement is None:
-            return self._inflated(whole, workbench.keep_rows(_FAILING, columns, []), wanted)
+            return self._inflated(everything_kept, workbench.keep_rows(_FAILING, columns, []), wanted)
         if "bits" in wanted and self._nulls is NullPolicy.DISTINCT:
             raise UsageError(
                 f"This loss is not defined for suppressed rows with {spelled('nulls', 'distinct')}. Choose "
                 "another measure."
             )
         failing = keep(self._engine, workbench, _FAILING, statement, columns)
-        (gone,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
+        (suppressed,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
         squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=failing)
         )[0]
-        found = replace(
-            gone,
+        parts = replace(
+            suppressed,
             classes=classes,
-            kept_classes=classes - gone.classes,
+            kept_classes=classes - suppressed.classes,
             kept_squares=squares - int(squares_gone),
             kept_bits=size_bits - float(logarithms_gone) / math.log(2),
             tuple_bits=finest,
         )
-        return self._inflated(found, failing, wanted)
+        return self._inflated(parts, failing, wanted)
 
     def _inflated(self, parts: LossParts, failing: Relation, wanted: Collection[str]) -> LossParts:
         """The parts of a node with the regions of its rows, where they are wanted; `failing` classes are left out."""
@@ -500,8 +525,8 @@ def audited_nodes(
     coded_people = _population(table, people, listed) if people else None
     audited = AuditedNodes(table, coded, coded_people, losses, rows, limit_rows)
     audited.refuse_several_places()
-    counted = render("base/row_count.sql", table.workbench.dialect, step="groups", source=Raw(base.sql))
-    audited.tuples = int(table.workbench.run(counted)[0][0])
+    statement = render("base/row_count.sql", table.workbench.dialect, step="groups", source=Raw(base.sql))
+    audited.tuples = int(table.workbench.run(statement)[0][0])
     return audited
 
 
@@ -517,8 +542,10 @@ def _people(table: AuditedTable, population: Relation) -> CodedSource:
     others: tuple[str, ...] = ()
     if table.originals:
         believed = [a.resolved for a in table.attributes if a.resolved]
-        values = [resolve(one.label, population, dialect, about("sensitive")) for one in believed]
-        others = tuple(apply_spelling_policy(table.engine, population, one, table.given.values).sql for one in values)
+        values = [resolve(value.label, population, dialect, about("sensitive")) for value in believed]
+        others = tuple(
+            apply_spelling_policy(table.engine, population, value, table.given.values).sql for value in values
+        )
         others += tuple(resolve(label, population, dialect, "original_qi").sql for label in table.originals)
     return CodedSource(population.sql, columns, others, person.sql if person else None)
 
@@ -541,8 +568,8 @@ def _with_values_of(table: AuditedTable, people: CodedSource) -> AuditedTable:
         both = Relation("(" + statement.sql + ")", (info,), column.column.label)
         value = Resolved(column.column.label, quote("v", table.engine.dialect), kind, "v", spelled)
         name, hierarchy = f"sqlaudit_values_of_both_{position}", column.dictionary.hierarchy
-        made = dictionary(table.engine, table.workbench, both, value, hierarchy, name)
-        columns.append(replace(column, dictionary=made))
+        joint_dictionary = dictionary(table.engine, table.workbench, both, value, hierarchy, name)
+        columns.append(replace(column, dictionary=joint_dictionary))
     return replace(table, columns=columns, layout=code_values(table.workbench, columns, "_both"))
 
 
@@ -550,5 +577,5 @@ def _population(table: AuditedTable, people: CodedSource, listed: Sequence[Coded
     """The coded population; a node's keys are still to be filled in."""
     coded = table.coded(people, listed, "sqlaudit_lattice_people")
     first = 1 + len([a for a in table.attributes if a.resolved])
-    original = tuple(f"o{first + place}" for place in range(len(table.originals)))
+    original = tuple(f"o{first + number}" for number in range(len(table.originals)))
     return Population(coded, (), "e" if people.entity else None, None, original)

@@ -69,38 +69,42 @@ class NodeLosses:
 
     def parts(self, chunk: Chunk, weights: Iterable[CellWeight], wanted: Collection[str]) -> list[LossParts]:
         """The parts of a chunk's nodes; see `LossParts`."""
-        given = self.failing(chunk)
+        verdicts = self.failing(chunk)
         counts = {
-            int(place): found
-            for place, *found in self._run(chunk, "lattices/lattice_parts.sql", "classes that are kept", given)
+            int(number): figures_of_node
+            for number, *figures_of_node in self._run(
+                chunk, "lattices/lattice_parts.sql", "classes that are kept", verdicts
+            )
         }
         tuple_bits = self._tuple_bits if "tuples" in wanted else 0.0
         nothing = [0.0] * len(self.layout.columns)
-        failing = chunk.select(place for place in chunk.nodes if place in counts and int(counts[place][2]))
-        weighted = self._weigh(failing, tuple(weights), given)
-        bits = self._bits_of(failing, given) if "bits" in wanted else {}
-        figures = self.inflation(chunk, given) if "inflation" in wanted else {}
+        failing = chunk.select(number for number in chunk.nodes if number in counts and int(counts[number][2]))
+        weighted = self._weigh(failing, tuple(weights), verdicts)
+        bits = self._bits_of(failing, verdicts) if "bits" in wanted else {}
+        figures = self.inflation(chunk, verdicts) if "inflation" in wanted else {}
         if self._of_sensitive is not None:
-            for place, found in self._of_sensitive.of(self._in_batches(chunk), self._masks, given).items():
-                figures[place] = figures.get(place, {}) | found
+            for number, figures_of_node in self._of_sensitive.of(
+                self._in_batches(chunk), self._masks, verdicts
+            ).items():
+                figures[number] = figures.get(number, {}) | figures_of_node
         parts = []
-        for place, node in chunk.nodes.items():
-            classes, kept, gone, squares, kept_bits = counts.get(place, (0, 0, 0, 0, 0.0))
-            here, top = bits.get(place, (nothing, nothing)) if "bits" in wanted else ([], [])
+        for number, node in chunk.nodes.items():
+            classes, kept_classes, failing_rows, squares, kept_bits = counts.get(number, (0, 0, 0, 0, 0.0))
+            here, top = bits.get(number, (nothing, nothing)) if "bits" in wanted else ([], [])
             parts.append(
                 LossParts(
                     node=node,
                     classes=int(classes),
-                    kept_classes=int(kept),
+                    kept_classes=int(kept_classes),
                     rows=self.rows,
-                    failing_rows=int(gone),
+                    failing_rows=int(failing_rows),
                     kept_squares=int(squares),
-                    failing_weights=tuple(weighted.get(place, nothing)),
+                    failing_weights=tuple(weighted.get(number, nothing)),
                     failing_bits=tuple(here),
                     failing_bits_at_top=tuple(top),
                     kept_bits=float(kept_bits),
                     tuple_bits=tuple_bits,
-                    figures=figures.get(place, {}),
+                    figures=figures.get(number, {}),
                 )
             )
         return parts
@@ -110,10 +114,12 @@ class NodeLosses:
         statement = render("lattices/lattice_tuple_bits.sql", self.workbench.dialect, base=self.base)
         return float(self.workbench.run(statement)[0][0])
 
-    def _run(self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any) -> list[tuple[Any, ...]]:
-        return self.workbench.run(over(chunk, template, step, **given, **more))
+    def _run(
+        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, Any], **parameters: Any
+    ) -> list[tuple[Any, ...]]:
+        return self.workbench.run(over(chunk, template, step, **verdicts, **parameters))
 
-    def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], given: dict[str, Any]) -> dict[int, list[float]]:
+    def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], verdicts: dict[str, Any]) -> dict[int, list[float]]:
         if not weights or not chunk.nodes:
             return {}
         weighted, levels = self._kept_weights(weights), self._levels(chunk, values=False)
@@ -121,49 +127,49 @@ class NodeLosses:
             chunk,
             "lattices/lattice_part_weights.sql",
             "cells of suppressed rows",
-            given,
+            verdicts,
             key=self.layout.key,
             levels=levels,
             weights=weighted,
         )
-        found = {place: [0.0] * len(self.layout.columns) for place in chunk.nodes}
-        for place, position, weight in rows:
-            if int(place) in found:
-                found[int(place)][int(position)] = float(weight)
-        return found
+        by_node = {number: [0.0] * len(self.layout.columns) for number in chunk.nodes}
+        for number, position, weight in rows:
+            if int(number) in by_node:
+                by_node[int(number)][int(position)] = float(weight)
+        return by_node
 
     def inflation(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, dict[str, float]]:
         """By how much the regions of all rows are larger than their tuples, of all columns together and column by
         column, by the names of the measures; `given` says which classes of the chunk are left out."""
-        found = dict.fromkeys(chunk.nodes, dict.fromkeys(_INFLATIONS, 0.0))
+        by_node = dict.fromkeys(chunk.nodes, dict.fromkeys(_INFLATIONS, 0.0))
         for part in self._in_batches(chunk):
             rows = self._of_finest(
                 part, "lattices/lattice_part_inflation.sql", "regions of rows", given, rows=self.rows
             )
-            found |= {int(place): dict(zip(_INFLATIONS, map(float, sums), strict=True)) for place, *sums in rows}
-        return found
+            by_node |= {int(number): dict(zip(_INFLATIONS, map(float, sums), strict=True)) for number, *sums in rows}
+        return by_node
 
-    def _bits_of(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+    def _bits_of(self, chunk: Chunk, verdicts: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
         """What the cells of suppressed rows leave open about their values, and what * would."""
         width = len(self.layout.columns)
-        found = {place: ([0.0] * width, [0.0] * width) for place in chunk.nodes}
+        by_node = {number: ([0.0] * width, [0.0] * width) for number in chunk.nodes}
         for part in self._in_batches(chunk):
-            rows = self._of_finest(part, "lattices/lattice_part_bits.sql", "values of suppressed rows", given)
-            for place, position, here, top in rows:
-                if int(place) in part.nodes:
-                    found[int(place)][0][int(position)] = float(here)
-                    found[int(place)][1][int(position)] = float(top)
-        return found
+            rows = self._of_finest(part, "lattices/lattice_part_bits.sql", "values of suppressed rows", verdicts)
+            for number, position, here, top in rows:
+                if int(number) in part.nodes:
+                    by_node[int(number)][0][int(position)] = float(here)
+                    by_node[int(number)][1][int(position)] = float(top)
+        return by_node
 
     def _in_batches(self, chunk: Chunk) -> Iterator[Chunk]:
         """Some nodes at a time: the finest classes are read once for each."""
-        places = list(chunk.nodes)
+        numbers = list(chunk.nodes)
         size = max(1, _READ // max(1, self.finest))
-        for start in range(0, len(places), size):
-            yield chunk.select(places[start : start + size])
+        for start in range(0, len(numbers), size):
+            yield chunk.select(numbers[start : start + size])
 
     def _of_finest(
-        self, chunk: Chunk, template: str, step: str, given: dict[str, Any], **more: Any
+        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, Any], **parameters: Any
     ) -> list[tuple[Any, ...]]:
         """A statement over the finest classes of every node, and the bits that labels leave open about values."""
         levels = self._levels(chunk, values=True)
@@ -172,19 +178,19 @@ class NodeLosses:
             chunk,
             template,
             step,
-            given,
+            verdicts,
             key=self.layout.key,
             base=self.base,
             nodes=nodes,
             levels=levels,
             bits=self._value_bits,
-            **more,
+            **parameters,
         )
 
     def _masks(self, chunk: Chunk) -> Relation:
         """The masks of the nodes: id, m0, …"""
         columns = [("id", "BIGINT"), *((f"m{word}", "BIGINT") for word in range(self.layout.words))]
-        masks = [(place, *self.layout.masks(node)) for place, node in chunk.nodes.items()]
+        masks = [(number, *self.layout.masks(node)) for number, node in chunk.nodes.items()]
         return self.workbench.keep_rows(_NODES, columns, _batches(masks))
 
     def _levels(self, chunk: Chunk, *, values: bool) -> Relation:
@@ -193,8 +199,8 @@ class NodeLosses:
         columns += [(f"m{word}", "BIGINT") for word in range(self.layout.words)]
         coded = self.layout.columns
         rows = [
-            (place, position, level, *coded[position].masks(0 if values else level, self.layout.words))
-            for place, node in chunk.nodes.items()
+            (number, position, level, *coded[position].masks(0 if values else level, self.layout.words))
+            for number, node in chunk.nodes.items()
             for position, level in enumerate(node)
             if values or 0 < level < coded[position].height
         ]
@@ -203,20 +209,20 @@ class NodeLosses:
     def _by_key(self, weights: Sequence[CellWeight]) -> Relation:
         """The weights of labels by the bits of the key that say them."""
         columns = [("position", "BIGINT"), ("level", "BIGINT"), ("label", "VARCHAR"), ("weight", "DOUBLE")]
-        rows = [(one.position, one.level, one.label, one.weight) for one in weights]
-        given = self.workbench.keep_rows(_GIVEN, columns, _batches(rows))
-        places = sorted({(one.position, one.level) for one in weights})
-        labels = [self._label(position, level) for position, level in places]
+        rows = [(weight.position, weight.level, weight.label, weight.weight) for weight in weights]
+        listed_weights = self.workbench.keep_rows(_GIVEN, columns, _batches(rows))
+        labelled = sorted({(weight.position, weight.level) for weight in weights})
+        labels = [self._label(position, level) for position, level in labelled]
         statement = render(
             "lattices/lattice_label_weights.sql",
             self.workbench.dialect,
             step="weights of labels",
             labels=labels,
-            given=given,
+            given=listed_weights,
         )
-        kept = self.workbench.materialize(_WEIGHTS, statement)
+        weights_by_key = self.workbench.materialize(_WEIGHTS, statement)
         self.workbench.drop(_GIVEN)
-        return kept
+        return weights_by_key
 
     @cached_property
     def _value_bits(self) -> Relation:
@@ -296,7 +302,7 @@ class NodeVariance(_ValueLosses):
         """
         tuples, before = self._finest
         scale = Fraction(1, 2 * self.rows)  # a difference of shares weighs a half where values are equally far apart
-        found: dict[int, dict[str, float]] = {}
+        by_node: dict[int, dict[str, float]] = {}
         for chunk in chunks:
             statement = over(
                 chunk,
@@ -309,13 +315,13 @@ class NodeVariance(_ValueLosses):
                 rows=self.rows,
                 **given,
             )
-            for place, after, hybrid, hybrid_log in self.workbench.run(statement):
-                found[int(place)] = {
+            for number, after, hybrid, hybrid_log in self.workbench.run(statement):
+                by_node[int(number)] = {
                     "variance-loss": float((before - int(after)) * scale),
                     "hybrid": float(hybrid) * float(scale),
                     "hybrid-log": float(hybrid_log) * float(scale),
                 }
-        return found
+        return by_node
 
     @cached_property
     def _finest(self) -> tuple[Relation, int]:

@@ -227,7 +227,7 @@ def release(
         UsageError: a requirement whose classes no SELECT can tell, or columns that would give values away.
     """
     layout = layout_of(opened, levels, persons)
-    beside = add_originals(opened, layout) if originals else ()
+    original_columns = add_originals(opened, layout) if originals else ()
     parameters = _short(opened, layout) if suppress else {"short": ""}
 
     def over(source: str, ordered: bool) -> str:
@@ -238,21 +238,21 @@ def release(
     keys = tuple(column.name for column in layout.published if column.key)
     unnamed = tuple(name for name in columns if name not in {*keys, *named})
     source = opened.relation.sql
-    return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), beside)
+    return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), original_columns)
 
 
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
     """How the release tells which classes fail."""
     keys = _class_keys(opened, layout)
-    asked = [item for attribute in opened.attributes for item in attribute.deciding]
+    requirements = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
-    taken = {column.name.casefold() for column in layout.coarsened}
-    by_size = not any(item.model.needs_sensitive or item.model.facts() for item in asked)
-    if by_size and opened.roles.entity is None and not taken & {"size", "n"}:
-        condition = " OR ".join(f"({item.model.failing()})" for item in asked)
+    names = {column.name.casefold() for column in layout.coarsened}
+    by_size = not any(item.model.needs_sensitive or item.model.facts() for item in requirements)
+    if by_size and opened.roles.entity is None and not names & {"size", "n"}:
+        condition = " OR ".join(f"({item.model.failing()})" for item in requirements)
         return {"short": "size", "keys": keys, "condition": condition, "flag": flag}
-    found = _failing(opened, layout, keys)
-    return {"short": "facts", "flag": flag} | found if found["failing"] else {"short": ""}
+    failing = _failing(opened, layout, keys)
+    return {"short": "facts", "flag": flag} | failing if failing["failing"] else {"short": ""}
 
 
 def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
@@ -275,15 +275,15 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
         for attribute in opened.attributes
     ]
     entity = _column_of(opened, layout, opened.roles.entity, "sqlaudit_person")
-    names = [layout.name(f"sqlaudit_class_{place + 1}") for place, _ in enumerate(opened.attributes)]
+    names = [layout.name(f"sqlaudit_class_{number + 1}") for number, _ in enumerate(opened.attributes)]
     classes = [(quote(name, "duckdb"), list(keys)) for name in names]
     numbers = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
-    kept = f"({numbers})"
+    numbered = f"({numbers})"
     if opened.engine.can_materialize:
-        kept = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", kept)).sql
+        numbered = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", numbered)).sql
     failing = []
     for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
-        frame = Frame(kept, (quote(name, opened.engine.dialect),), entity, False, (False,), value)
+        frame = Frame(numbered, (quote(name, opened.engine.dialect),), entity, False, (False,), value)
         statement = _failing_statement(opened, attribute, frame)
         if statement:
             failing.append((quote(name, "duckdb"), Raw(statement)))
@@ -298,26 +298,26 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     Raises:
         UsageError: a requirement whose classes no predicate over facts tells.
     """
-    asked = attribute.deciding
+    requirements = attribute.deciding
     builder = HistogramBuilder(opened.engine, frame)
-    judged = judge(builder.build(frame.sensitive, attribute.table), asked, frame)
-    told = {text for text, _ in judged.failing}
+    judged = judge(builder.build(frame.sensitive, attribute.table), requirements, frame)
+    predicated = {text for text, _ in judged.failing}
     for check in judged.checks:
-        if check.status is not Status.PASS and check.text not in told:
+        if check.status is not Status.PASS and check.text not in predicated:
             raise UsageError(
                 f"A SELECT cannot find the classes that fail {check.text!r}, so a release cannot suppress them. Search "
                 f"without {spelled('suppress')}, or without this requirement."
             )
     if not judged.failing:
         return ""
-    there = Frame("numbered", frame.keys, frame.entity, False, (False,), frame.sensitive)
-    histogram = HistogramBuilder(opened.engine, there).standalone(frame.sensitive, attribute.table)
+    numbered = Frame("numbered", frame.keys, frame.entity, False, (False,), frame.sensitive)
+    histogram = HistogramBuilder(opened.engine, numbered).standalone(frame.sensitive, attribute.table)
     condition = judged.failing[0][1]
     for _, predicate in judged.failing[1:]:
         condition = expression("either", first=condition, second=predicate)
     statement = histogram.statement(
         "lattices/publish_failing.sql",
-        merged_facts([item.model for item in asked]),
+        merged_facts([item.model for item in requirements]),
         "failing classes",
         condition=condition,
     )
@@ -363,20 +363,20 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
         EngineError: the audit contradicts the search.
     """
     node = best_of(result)
-    found = _audit(opened, request, result, star=star)
-    kept = result.rows if star else result.rows - node.failing_rows
-    if found.rows != kept:
-        raise EngineError(disagree(f"the release has {found.rows:,} rows, not {kept:,}"))
-    left = ", ".join(one.text for one in request.requirements if one not in checkable(request))
+    audit = _audit(opened, request, result, star=star)
+    kept_rows = result.rows if star else result.rows - node.failing_rows
+    if audit.rows != kept_rows:
+        raise EngineError(disagree(f"the release has {audit.rows:,} rows, not {kept_rows:,}"))
+    left = ", ".join(requirement.text for requirement in request.requirements if requirement not in checkable(request))
     note = f"Decided by the search alone, because the release no longer has these values: {left}." if left else ""
-    failing = tuple(check.text for check in failed(found))
-    counts = (found.rows, found.classes.count, node.failing_rows)
-    asked = {one.text for one in request.requirements}
-    checks = tuple(check for check in found.required if check.text in asked)
-    checked = Checked(found.status.value, *counts, failing, note, checks)
-    if not checked.failing or not found.rows:
+    failing = tuple(check.text for check in failed(audit))
+    counts = (audit.rows, audit.classes.count, node.failing_rows)
+    texts = {requirement.text for requirement in request.requirements}
+    checks = tuple(check for check in audit.required if check.text in texts)
+    checked = Checked(audit.status.value, *counts, failing, note, checks)
+    if not checked.failing or not audit.rows:
         return checked
-    for check in failed(found if star else _audit(opened, request, result, star=True)):
+    for check in failed(audit if star else _audit(opened, request, result, star=True)):
         if not node.failing_rows or check.failing_rows != node.failing_rows or check.failing_classes != 1:
             raise EngineError(disagree(f"{check.text!r} fails in classes that are not suppressed"))
     starred = f"The starred rows are a failing class; {spelled('suppressed', 'drop')} leaves them out."
@@ -392,10 +392,10 @@ def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeRes
     """An audit of the release in this session."""
     node = best_of(result)
     levels, persons = levels_of(result, node), opened.roles.entity is not None
-    made = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
-    with kept(opened.engine, RELEASED, made.sql) as relation:
+    release_sql = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
+    with kept(opened.engine, RELEASED, release_sql.sql) as relation:
         population = coarsened_population(opened, request, levels)
-        audit = audit_of(request, made.keys, Target(relation=result.target), result.rows)
+        audit = audit_of(request, release_sql.keys, Target(relation=result.target), result.rows)
         return audit_table(opened.engine, audit, relation=relation, population=population)
 
 
@@ -418,7 +418,9 @@ def checkable(request: LatticeRequest, *, alone: bool = False) -> tuple[Requirem
         alone: without those that need a population table, too: only the session of the search has its labels.
     """
     beyond = {"original_qi", *(("population",) if alone else ())}
-    return tuple(one for one in request.requirements if not beyond & set(REGISTRY[one.model].needs))
+    return tuple(
+        requirement for requirement in request.requirements if not beyond & set(REGISTRY[requirement.model].needs)
+    )
 
 
 def coarsened_population(
@@ -429,26 +431,28 @@ def coarsened_population(
     Raises:
         UsageError: it lacks a column.
     """
-    if not any("population" in REGISTRY[one.model].needs for one in checkable(request)):
+    if not any("population" in REGISTRY[column.model].needs for column in checkable(request)):
         return None
     engine = opened.engine
-    there = engine.open(population_target(read_inputs(request.inputs), request.target))
-    taking = [place for place, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
-    labels = [opened.roles.quasi_identifiers[place].label for place in taking]
-    columns = tuple(resolve(label, there, engine.dialect, about("qi")) for label in labels)
+    population = engine.open(population_target(read_inputs(request.inputs), request.target))
+    taking = [position for position, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
+    labels = [opened.roles.quasi_identifiers[position].label for position in taking]
+    columns = tuple(resolve(label, population, engine.dialect, about("qi")) for label in labels)
     entity = opened.roles.entity
-    person = find_column(entity.label, there) if entity else None
-    persons = resolve(person.name, there, engine.dialect, about("entity")) if person else None
+    person = find_column(entity.label, population) if entity else None
+    persons = resolve(person.name, population, engine.dialect, about("entity")) if person else None
     people = replace(
         opened,
-        relation=there,
+        relation=population,
         roles=ResolvedRoles(columns, (), (), persons),
         attributes=(),
-        holds=tuple(column_type(engine, there, one) for one in columns),
-        hierarchies=tuple(opened.hierarchies[place] for place in taking),
+        holds=tuple(column_type(engine, population, column) for column in columns),
+        hierarchies=tuple(opened.hierarchies[position] for position in taking),
     )
-    made = release(people, levels, suppress=False, star=False, persons=True)
-    return Relation(f"({made.sql})", tuple(engine.result_columns(Statement("population", made.sql))), "the population")
+    release_sql = release(people, levels, suppress=False, star=False, persons=True)
+    return Relation(
+        f"({release_sql.sql})", tuple(engine.result_columns(Statement("population", release_sql.sql))), "the population"
+    )
 
 
 def best_of(result: LatticeResult) -> LatticeNode:
