@@ -66,7 +66,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Solution:
+class ProgramSolution:
     """The result of a solver.
 
     Args:
@@ -81,7 +81,7 @@ class Solution:
 
 def solve(
     program: Program, *, step: float, start: Floats | None = None, seconds: float | None = None, relaxed: bool = False
-) -> Solution:
+) -> ProgramSolution:
     """Minimize a program.
 
     Args:
@@ -224,7 +224,7 @@ def _make_model(program: Program, relaxed: bool) -> highspy.HighsLp:
     return model
 
 
-def _read_result(solver: highspy.Highs, stopped: str) -> Solution:
+def _read_result(solver: highspy.Highs, stopped: str) -> ProgramSolution:
     """Return the result of a solver that has run.
 
     Raises:
@@ -235,7 +235,7 @@ def _read_result(solver: highspy.Highs, stopped: str) -> Solution:
     status, info = solver.getModelStatus(), solver.getInfo()
     reasons = highspy.HighsModelStatus
     if status == reasons.kInfeasible:
-        return Solution(None, math.inf)
+        return ProgramSolution(None, math.inf)
     if status in (reasons.kTimeLimit, reasons.kInterrupt):
         stopped = stopped or ("time" if status == reasons.kTimeLimit else "interrupted")
     elif status not in (reasons.kOptimal, reasons.kModelEmpty):
@@ -244,4 +244,4 @@ def _read_result(solver: highspy.Highs, stopped: str) -> Solution:
     values = np.array(solver.getSolution().col_value, dtype=np.float64) if is_feasible else None
     is_program = any(kind == highspy.HighsVarType.kInteger for kind in solver.getLp().integrality_)
     bound = info.mip_dual_bound if is_program else info.objective_function_value if not stopped else -math.inf
-    return Solution(values, bound, stopped if status != reasons.kOptimal else "")
+    return ProgramSolution(values, bound, stopped if status != reasons.kOptimal else "")

@@ -17,6 +17,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.whole_arrays import minus, plus
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.models.registry import cell_rule
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import (
     NO_PARENT,
@@ -419,10 +420,7 @@ def read_stated_totals(engine: Engine, query: CellQuery, cells: TableCells, requ
         nested[axis], orphans[axis] = code_parents(labels)
         if name == request.nested():
             links[axis] = nested.pop(axis)
-    counts = [
-        int(requirement.parameters["n"]) for requirement in request.requirements if requirement.model == "threshold"
-    ]
-    fewest = FREE if request.protect else max(counts, default=1)
+    fewest = FREE if request.protect else max((cell_rule(rule).fewest or 1 for rule in request.requirements), default=1)
     named_axes = frozenset(map(request.by.index, named))
     return StatedTotals(words, links, unlisted, named_axes, siblings, nested, orphans, fewest)
 

@@ -247,7 +247,7 @@ def test_programs_have_bounds_and_say_when_nothing_fits() -> None:
     relaxed = solver.solve(program, step=1, relaxed=True)
     assert relaxed.bound == -15.0
     program.row([(x, 1.0)], 11.0, 12.0)
-    assert solver.solve(program, step=1) == solver.Solution(None, float("inf"))
+    assert solver.solve(program, step=1) == solver.ProgramSolution(None, float("inf"))
     unbounded = solver.Program()
     unbounded.variable(-1.0, float("inf"), whole=False)
     with pytest.raises(EngineError, match="ended without an answer"):

@@ -31,16 +31,16 @@ _CHUNK = 64_000
 
 
 @dataclass(frozen=True)
-class Report:
+class ScreenReport:
     """A report for people and for programs. Each is made when it is needed."""
 
     document: Callable[[], Document]
     data: Callable[[], Mapping[str, Any]]
 
 
-def report_of(result: Any) -> Report:
+def report_of(result: Any) -> ScreenReport:
     """Return the report of a result of a public function."""
-    return Report(lambda: document_of(result), result.to_dict)
+    return ScreenReport(lambda: document_of(result), result.to_dict)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Screen:
         self._filled = False
         self._name = ""
 
-    def report(self, reported: Report) -> None:
+    def report(self, reported: ScreenReport) -> None:
         """Show a report: as text, its tables as CSV, or as one line of JSON."""
         if self.layout == "json":
             document = reported.document()

@@ -14,7 +14,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
-from sqlaudit.cli.console.screen import Report, Screen, report_of
+from sqlaudit.cli.console.screen import Screen, ScreenReport, report_of
 from sqlaudit.cli.console.statements import (
     Piece,
     in_the_statement,
@@ -103,7 +103,7 @@ class Session:
     state: State = field(default_factory=State)
     selected: Target | None = None
     """The last SELECT."""
-    reported: Report | None = None
+    reported: ScreenReport | None = None
     """The last report, which can be written to a file."""
     steps: list[Executed] = field(default_factory=list)
     """The statements that the last step ran."""

@@ -408,7 +408,7 @@ def find_respelled(session: DuckDBSession, source: str, described: Sequence[Row]
 
 
 def with_one_text(names: Sequence[str]) -> str:
-    """Return the select list that reads these columns with the smallest of equal texts.
+    """Return the select list that reads these columns with the smallest of the texts that are equal.
 
     Example:
         >>> with_one_text(["town"])

@@ -78,7 +78,7 @@ def bind_to_session(frame: Any, session: Any) -> Any:
 
 
 def active_context() -> Any:
-    """Return the context of classic Spark in this process, whoever started it; None if there is none."""
+    """Return the context of classic Spark in this process, no matter what started it; None if there is none."""
     return pyspark.SparkContext._active_spark_context
 
 

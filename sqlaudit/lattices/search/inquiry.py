@@ -83,7 +83,7 @@ class Inquiry:
         self.walk: list[Verdict] = []
         """The first verdicts, in the order in which they were asked for."""
         self.listeners: list[Callable[[Sequence[Verdict]], None]] = []
-        """Receive all verdicts, whoever asked for them."""
+        """Receive all verdicts, of every step that asks for them."""
         self._decide, self._walk_limit = decide, options.walk
 
     def ask(self, nodes: Sequence[Node]) -> Iterator[Sequence[Verdict]]:

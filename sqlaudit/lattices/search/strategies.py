@@ -1,9 +1,9 @@
 """The local optimum of every strategy of generalization, many strategies at once.
 
 A strategy goes from the finest node to the coarsest, one level of one column at every step; its local optimum is the
-safe node on it that loses least, the finest of equal ones. There are far more strategies than nodes, so they are
-counted by their local optimum. (El Emam et al.: A Globally Optimal k-Anonymity Method, JAMIA 2009; Barriers, section
-4.2.)
+safe node on it that loses least, the finest one if several lose the same. There are far more strategies than nodes, so
+they are counted by their local optimum. (El Emam et al.: A Globally Optimal k-Anonymity Method, JAMIA 2009; Barriers,
+section 4.2.)
 """
 
 from __future__ import annotations

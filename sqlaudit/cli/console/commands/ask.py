@@ -9,7 +9,7 @@ from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy
-from sqlaudit.cli.console.screen import Report
+from sqlaudit.cli.console.screen import ScreenReport
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import parse_arguments
 from sqlaudit.column_sets.result import ColumnSets
@@ -58,7 +58,7 @@ def show_classes(session: Session, rest: str) -> None:
         worst_classes=0,
         show_values=session.show_values,
     )
-    session.screen.report(Report(lambda: _classes_document(result, below), result.to_dict))
+    session.screen.report(ScreenReport(lambda: _classes_document(result, below), result.to_dict))
 
 
 def _classes_document(result: AuditResult, below: int | None) -> Document:

@@ -11,7 +11,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Target
-from sqlaudit.cli.console.screen import Report
+from sqlaudit.cli.console.screen import ScreenReport
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import tokens_of
 from sqlaudit.models.disclosure.exact import DisclosurePoint
@@ -37,7 +37,7 @@ def describe(session: Session, rest: str) -> None:
     )
     names = Table((Column("name"),), tuple((name,) for name in tables))
     document = Document(plural(len(tables), "table or file", "tables and files"), (names,) if tables else (lead,))
-    session.screen.report(Report(lambda: document, lambda: {"tables": tables}))
+    session.screen.report(ScreenReport(lambda: document, lambda: {"tables": tables}))
 
 
 def _show_columns(session: Session, name: str) -> None:
@@ -47,7 +47,7 @@ def _show_columns(session: Session, name: str) -> None:
         f"{relation.label}: {plural(len(rows), 'column')}", (Table((Column("column"), Column("type")), rows),)
     )
     record = {"table": relation.label, "columns": [{"name": name, "type": column_type} for name, column_type in rows]}
-    session.screen.report(Report(lambda: document, lambda: record))
+    session.screen.report(ScreenReport(lambda: document, lambda: record))
 
 
 def use(session: Session, rest: str) -> None:
@@ -146,7 +146,7 @@ def show_help(session: Session, _rest: str) -> None:
         ]
     }
     session.screen.report(
-        Report(lambda: Document("Console", (introduction, glossary), tuple(sections)), lambda: commands)
+        ScreenReport(lambda: Document("Console", (introduction, glossary), tuple(sections)), lambda: commands)
     )
 
 
@@ -321,7 +321,7 @@ def grow(session: Session, rest: str) -> None:
 
 
 def _show_change(session: Session, changed: ChangedClasses) -> None:
-    session.screen.report(Report(lambda: changed_classes_document(changed), changed.to_dict))
+    session.screen.report(ScreenReport(lambda: changed_classes_document(changed), changed.to_dict))
 
 
 CLASSES = (

@@ -20,7 +20,7 @@ from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling
-from sqlaudit.cli.console.screen import Report, report_of
+from sqlaudit.cli.console.screen import ScreenReport, report_of
 from sqlaudit.cli.console.session import Command, Session
 from sqlaudit.cli.console.statements import Reader, parse_arguments, read_requirements
 from sqlaudit.models.base import Check
@@ -129,7 +129,9 @@ def show(session: Session) -> None:
         **({"persons and values": roles.values.value} if roles.values else {}),
         "requirements": ", ".join(requirement.text for requirement in state.requirements) or "none",
     }
-    session.screen.report(Report(lambda: doc.Document("Roles", (doc.Facts(tuple(pairs.items())),)), lambda: pairs))
+    session.screen.report(
+        ScreenReport(lambda: doc.Document("Roles", (doc.Facts(tuple(pairs.items())),)), lambda: pairs)
+    )
 
 
 def _sample_facts(sampling: Sampling) -> dict[str, str]:
@@ -287,7 +289,7 @@ def _compare(session: Session, roles: Roles, change: str) -> None:
         after = session.audit()
         rollback.pop_all()
     changed = ChangedRoles(change, before, after)
-    session.screen.report(Report(lambda: changed_roles_document(changed), changed.to_dict))
+    session.screen.report(ScreenReport(lambda: changed_roles_document(changed), changed.to_dict))
     session.reported = report_of(after)
 
 
