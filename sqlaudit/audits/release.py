@@ -349,6 +349,7 @@ def write_buckets(
 
 
 def _statements(engine: Engine, buckets: InBuckets) -> tuple[Statement, Statement]:
+    """Return the statements that read persons and values of a release in buckets."""
     shared: dict[str, Any] = {
         "source": Raw(buckets.source),
         "keys": [quote(name, "duckdb") for name in buckets.keys],

@@ -71,6 +71,11 @@ def split_list(text: str, option: str = "names") -> tuple[str, ...]:
 
 
 def _pieces(text: str, option: str) -> list[str]:
+    """Split a list at its commas, except for those in quotes or brackets.
+
+    Raises:
+        UsageError: a quote or bracket is not closed.
+    """
     pieces, current, open_brackets, quote = [], "", list[str](), ""
     for character in text:
         if quote:

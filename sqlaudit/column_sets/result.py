@@ -359,6 +359,7 @@ def _size(result: ColumnSets) -> str:
 
 
 def _definition(result: ColumnSets) -> str:
+    """Return what the listed column sets have in common."""
     size = _size(result)
     if result.find == "ranking":
         return f"All column sets{size} were counted. Those with most {result.unit} at risk come first."
@@ -379,6 +380,7 @@ _GREEDY = "Each set is minimal. Other sets may exist, also smaller ones: no numb
 
 
 def _proof(result: ColumnSets) -> doc.Words:
+    """Return how far the list is proven, or why it is not complete."""
     if result.complete and result.find == "all":
         safe = "the one safe set" if result.border_found == 1 else f"one of {doc.count(result.border_found)} safe sets"
         inside = [f"is inside {safe}"] if result.border_found else []

@@ -70,6 +70,7 @@ class Occurrences:
         return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)
 
     def _statement(self, template: str, parameters: Mapping[str, Any]) -> Statement:
+        """Return a statement over these occurrences, by the name of its template."""
         template_parameters = {
             "own": self.own,
             "fits": self.fits or self.own,

@@ -289,6 +289,7 @@ def _finding(result: PersonsResult, one: KnownEvents) -> doc.Toned:
 
 
 def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
+    """Yield how many known events reveal the sensitive values of people."""
     names = ("known event or sensitive value", "known events or sensitive values")
     one_name, many = names if told.uncertainty else ("known event", "known events")
     curve = _telling(told)
@@ -426,6 +427,7 @@ def _learnt(result: PersonsResult, curve: tuple[ValueDisclosure, ...], known: st
 
 
 def _known(result: PersonsResult) -> doc.Table:
+    """Return the people who are exposed or singled out, by the number of known events."""
     exposed = f"#Exposed (fewer than {result.k})"
     rows = (
         (*_least(one), *_with_shares(result, one.exposed_persons, one.unique_persons), one.minimal_sets)
@@ -478,6 +480,7 @@ def _interval(draw: RandomEvents) -> str:
 
 
 def _profile(result: PersonsResult) -> Iterator[str]:
+    """Yield how many people have the same events altogether, and how many are in small groups."""
     profile = result.profile
     if not result.persons:
         return
@@ -521,6 +524,7 @@ def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
 
 
 def _at_risk(result: PersonsResult) -> doc.Table:
+    """Return the people whom the fewest events single out or expose."""
     is_named = any(person.key is not None for person in result.most_at_risk)
     hint = "" if is_named else f" {spelled('show_values', True)} shows the people."
     return doc.table_of(

@@ -223,6 +223,7 @@ class _Findings:
             self.bench.drop(f"sqlaudit_events_{name}")
 
     def _occurrences(self, columns: Sequence[int]) -> Occurrences:
+        """Return the occurrences of events in these columns, with tolerances if the request has them."""
         request = self.request
         coarser = sum(1 << at for _, at in self.source.coarser.values())
         plain = occurrences_of(
@@ -257,6 +258,7 @@ class _Findings:
         )
 
     def _uncertainty(self, occurrences: Occurrences, helds: Held) -> list[tuple[ValueDisclosure, ...]]:
+        """Return what is disclosed to attackers who know events or sensitive values, for each attribute."""
         static = [Raw(f"c{position}") for position in range(self.events, len(self.names))]
         helds = tuple(self._held(occurrences, static)) if static else helds
         mixed = mixed_occurrences(occurrences, helds, self.request.k)
@@ -322,6 +324,7 @@ class _Findings:
         return int(self.bench.run(statement)[0][0] or 0)
 
     def _effects(self, number: int) -> Iterator[WithoutColumn]:
+        """Yield how many people are exposed without each column, and with its coarser form."""
         for position, name in enumerate(self.names):
             rest = [other for other in range(len(self.names)) if other != position]
             figures = self._with_columns(rest, number) if rest else None

@@ -79,6 +79,7 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
 
 
 def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
+    """Open the table of events, joined with the table of static columns if the request names one."""
     relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
     person, label, static_from = _person(engine, relation, request), relation.label, ""
     events, quasi = len(request.qi), len(request.qi) + len(request.static)

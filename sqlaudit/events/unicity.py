@@ -282,6 +282,7 @@ class CountedPersons(PeopleFigures):
         values: Raw | None,
         stop: Stop,
     ) -> None:
+        """Search the events that expose people, and keep the curve and the draws that requirements need."""
         sizes_by_share = (
             {h: number for (limit, h), number in asked_of_persons.told.items() if limit == k}
             if values is not None
@@ -473,6 +474,7 @@ def _telling_sets(
 def _events_in_cells(
     occurrences: Occurrences, chosen: Sequence[Chosen], values: CellsBehind, events: Sequence[int]
 ) -> dict[int, tuple[str | None, ...]]:
+    """Return the cells of these events, one a column, by the number of the event."""
     if not events:
         return {}
     keys = Raw(", ".join(f"k{position}" for position in range(len(chosen))))

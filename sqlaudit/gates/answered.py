@@ -94,6 +94,7 @@ class WarehouseAnswers:
         ]
 
     def _judged(self, statements: Sequence[PolicyStatement], today: datetime.date) -> GateTest:
+        """Judge a requirement by the results of its statements; of two kinds of attackers the worse one counts."""
         table, spec = statements[0].table, statements[0].spec
         if refused := [statement.compiled.refused for statement in statements if statement.compiled.refused]:
             return _error(table, spec, f"It has no results: {refused[0]}")

@@ -152,6 +152,11 @@ def _mapping(node: Node | None, file: str, what: str) -> Mapping[str, Node]:
 
 
 def _database(target: ProfileTarget, folder: Path) -> tuple[str, bool]:
+    """Return the address of a dbt target's database, and whether it holds a secret.
+
+    Raises:
+        UsageError: another process cannot connect to it.
+    """
     output, file = target.output, target.file
     kind = _value(output, "type", "")
     if kind.text == "duckdb":
@@ -274,6 +279,7 @@ def read_connections(node: Node, mistakes: Mistakes) -> dict[str, Connection | N
 
 
 def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
+    """Read a connection of a policy; None if it has mistakes, which are noted."""
     problems = Mistakes()
     if any(key.value in ("password", "pass") for key, _ in problems.pairs(node, "a connection")):
         mistakes.add(node, f"connection {name!r}: {_NEVER}")

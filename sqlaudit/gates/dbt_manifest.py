@@ -215,6 +215,7 @@ def _table(
     folder: Path,
     mistakes: list[Mistake],
 ) -> TableEntry:
+    """Read the entry of a model, source, seed or snapshot from its node in the manifest."""
     entry, location = _find(folder, node)
     roles = _roles(node, location, mistakes)
     settings = _located(entry, _meta(node).get(KEY, {}), location)

@@ -93,6 +93,7 @@ def _suite(root: ET.Element, name: str, cases: Sequence[ET.Element], result: Gat
 
 
 def _case(test: GateTest) -> ET.Element:
+    """Return the JUnit element of a test."""
     case = ET.Element("testcase", name=visible(test.wanted), classname=visible(test.table))
     message = visible(sentence(test))
     if test.blocks:
@@ -156,6 +157,7 @@ def _dataset(result: GateResult, table: str, producer: str) -> dict[str, Any]:
 
 
 def _assertion(test: GateTest) -> dict[str, Any]:
+    """Return the assertion of a test as OpenLineage has it."""
     check = test.check
     assertion: dict[str, Any] = {
         "assertion": test.model,
@@ -207,6 +209,7 @@ def result_lines(result: GateResult) -> str:
 
 
 def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
+    """Return the record of a test in JSON lines."""
     dataset, check = result.dataset_of(test.table), test.check or _UNCHECKED
     named = [dataset.namespace, dataset.name, *test.key]
     return {
@@ -304,6 +307,7 @@ def _entry(rule: str, level: str, message: str, location: Place, root: Path, **k
 
 
 def _finding(test: GateTest, root: Path) -> dict[str, Any]:
+    """Return the SARIF result of a test that failed, warns or is excepted."""
     gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
     level, message = "warning" if gentle else "error", f"{test.name}: {tested_sentence(test)}"
     entry = _entry(test.model, level, message, test.place, root, test="\0".join(test.key))

@@ -77,6 +77,7 @@ def column_scalar(name: str) -> str:
 
 
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:
+    """Yield the lines of a policy: its head, its connection, and its tables."""
     if schema:
         yield f"# yaml-language-server: $schema={schema}"
     yield "# Requirements for the publication of these tables. `sqlaudit test` checks them."
@@ -114,6 +115,7 @@ def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
 
 
 def _table(table: ProposedTable) -> Iterator[str]:
+    """Yield the lines of a table: its roles with the reasons for them, and its requirements."""
     yield f"- {table.kind}: {yaml_text(table.written)} # {table.profile.rows:,} rows"
     if table.profile.cells is not None:
         yield from _cells(table.profile.cells)
@@ -220,6 +222,7 @@ def with_entities(engine: Engine, tables: Sequence[tuple[ProposedTable, Relation
 def _with_entity(
     engine: Engine, table: ProposedTable, relation: Relation, keys_of_people: Sequence[_Key]
 ) -> ProposedTable:
+    """Return the table with the column that identifies people, if one is found."""
     repeating_columns = repeating(table.profile.columns)
     joined = (
         (column, key)

@@ -134,6 +134,7 @@ def sentence(test: GateTest) -> str:
 
 
 def _figures(test: GateTest) -> str:
+    """Return the figure of a test, what is required, and what fails."""
     check = test.check
     if check is None:
         return ""
@@ -205,6 +206,7 @@ def _tests(result: GateResult) -> doc.Table:
 
 
 def _how(result: GateResult) -> doc.Facts:
+    """Return how the tests were run: the policy, the engines, the rows and the time."""
     versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
     engines = f" on {versions}" if versions else ""
     rows = sum({test.table: test.rows or 0 for test in result.tests}.values())

@@ -202,6 +202,7 @@ def cells_text(limit: CellLimit) -> str:
 
 
 def _parts(limit: CellLimit) -> Iterator[str]:
+    """Yield the parts of the text of a rule for cells: the rule, then every option that is not the default."""
     request = limit.request
     yield request.requirements[0].text
     for name, option in CELL_OPTIONS.items():
@@ -565,6 +566,7 @@ _NOTHING = "this requires nothing, so nothing would be tested. Write for example
 
 
 def _tests(item: Node, common: Common, roles: Roles) -> list[TestSpec]:
+    """Read the tests of one item of a list of requirements; a broken test if it has mistakes."""
     if item.value == []:
         raise item.fail(_NOTHING)
     if not item.is_mapping:
@@ -661,6 +663,7 @@ def _model(name: str, value: Node) -> Requirement:
 
 
 def _column_limit(section: PolicySection, *_: object) -> tuple[ColumnLimit, ...]:
+    """Read the limit of column sets."""
     if "max_size" not in section:
         raise section.node.fail("column_sets needs max_size, the largest number of columns that an attacker knows.")
     max_size, k, allowed = (

@@ -142,6 +142,7 @@ class TableTests:
         return self._joined.get(id(entry)) or self.engine.open(entry.target)
 
     def _run(self, entry: TableEntry, alone: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
+        """Run the tests of a table in their order: one audit for all models, and one run for each other question."""
         audit = attempt(lambda: self._audit(entry)) if any(spec.model for spec in entry.tests) else None
         results: list[GateTest] = []
         of_cells = all(isinstance(spec.limit, CellLimit) for spec in entry.tests)  # no row of it is a person
@@ -421,6 +422,7 @@ def _relation(table: TableEntry, connection: Connection | None, name: str = "") 
 
 
 def _broken(table: TableEntry) -> list[GateTest]:
+    """Return the tests of a table whose policy has mistakes, none of which is run."""
     lines = sorted({mistake.place.line for mistake in table.mistakes if mistake.place.line is not None})
     line_numbers = " and ".join(map(str, lines))
     at = (
@@ -525,6 +527,7 @@ class GateRun:
         return rest, stack.enter_context(opener(database, self._limits(), _targets(rest)))
 
     def _test(self, engine: Engine, tables: Sequence[TableEntry]) -> None:
+        """Test tables of one connection one after another, and keep what is found; skip the rest once stopped."""
         inner = engine.progress
         self._tell_missing(engine, tables)
         runner = TableTests(engine, tables, self.today, self.store, self.show_values)

@@ -71,6 +71,7 @@ def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, Any]:
 
 
 def _requirement() -> dict[str, Any]:
+    """Return the schema of a requirement: the models, the other limits, the presets and the options."""
     properties = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
@@ -101,6 +102,7 @@ def _model_names(model: type[Model]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _model(model: type[Model]) -> dict[str, Any]:
+    """Return the schema of the limits of a model: a number, or its parameters."""
     properties = {parameter.name: _number(parameter) for parameter in model.parameters}
     needed = [parameter.name for parameter in model.parameters if parameter.default is None]
     described = {"description": f"{model.title or model.name}. {model.definition}"}

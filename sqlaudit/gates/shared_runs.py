@@ -73,6 +73,7 @@ class SharedRuns(ABC, Generic[L, Result]):
         return [errored(entry, spec, tests)] if isinstance(tests, SqlauditError) else tests
 
     def _result(self, entry: TableEntry, limit: L) -> Result:
+        """Return the result for a limit; limits with the same question share it."""
         question = self._question(limit)
         if question not in self._found:
             limits = (test.limit for test in entry.tests)
@@ -132,6 +133,7 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult
     ) -> Iterator[GateTest]:
+        """Yield the test of a rule for cells."""
         rule_text = limit.request.requirements[0].text
         over = [*result.rules, *(finding for two in result.differences for finding in two.unsafe)]
         findings = [finding for finding in over if finding.text == rule_text]
@@ -195,6 +197,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
     rows: Callable[[TableEntry], Relation]
 
     def _find(self, entry: TableEntry, limits: Sequence[ColumnLimit]) -> ColumnSets:
+        """Search the column sets that put more than the allowed share of rows into small classes."""
         roles, limit = entry.roles, limits[0]
         among = columns_to_search(limit, roles)
         request = ColumnRequest(
@@ -266,6 +269,7 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
         return replace(limit, measure="", limit=Fraction(0), at_least=False, figure="value", column=None)
 
     def _find(self, entry: TableEntry, limits: Sequence[LossLimit]) -> CompareResult:
+        """Compare the table with its original."""
         assert entry.target is not None
         first = limits[0]
         request = CompareRequest(
@@ -303,6 +307,7 @@ def _of(result: CompareResult, spec: TestSpec, limit: LossLimit) -> list[Loss]:
 
 
 def _loss_check(loss: Loss, spec: TestSpec, limit: LossLimit) -> Check:
+    """Return the check of a loss against its limit."""
     figures: dict[str, Number | None] = {"value": loss.value, "mean": loss.mean, "share": loss.share}
     level = figures[limit.figure]
     operator = ">=" if limit.at_least else "<="
@@ -336,6 +341,7 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
         return replace(limit, m=1)
 
     def _find(self, entry: TableEntry, limits: Sequence[SeriesLimit]) -> ReleasesResult:
+        """Compare the releases of the table."""
         from sqlaudit.release.series.request import SeriesRequest
         from sqlaudit.release.series.run import find_in_releases
 
@@ -352,6 +358,7 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult
     ) -> Iterator[GateTest]:
+        """Yield the test of m-invariance of every sensitive attribute."""
         from sqlaudit.release.series.run import check_of_series
 
         requirement = Requirement(M_INVARIANCE, {"m": limit.m}, spec.requirement, spec.severity)
@@ -375,6 +382,7 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
         return replace(limit, requirement=None)
 
     def _find(self, entry: TableEntry, limits: Sequence[SyntheticLimit]) -> SyntheticResult:
+        """Compare the synthetic table with its original, and with the holdout if there is one."""
         from sqlaudit.release.synthetic.run import find_disclosure
 
         assert entry.target is not None

@@ -49,6 +49,7 @@ def digest(folder: Path, *parts: Any) -> str:
 
 
 def _as_plain(value: Any, folder: str) -> Any:
+    """Return a value as JSON can hold it, without the places of policies and the folder they lie in."""
     if is_dataclass(value):
         values = {
             field_of_value.name: getattr(value, field_of_value.name)

@@ -231,6 +231,7 @@ def read_exceptions(section: PolicySection, tests: Sequence[TestSpec]) -> list[P
 
 
 def _exception(node: Node, tests: Sequence[TestSpec], mistakes: Mistakes) -> PolicyException | None:
+    """Read an exception; None if it has mistakes, which are noted."""
     problems = Mistakes()
     section = problems.section(node, "an exception", EXCEPTION_KEYS)
     subject = "identifier" if "identifier" in section else "requirement"

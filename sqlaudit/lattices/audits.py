@@ -237,6 +237,7 @@ class AuditedNodes:
         return several
 
     def _verdict(self, node: Node, *, every: bool) -> Verdict:
+        """Return the verdict on a node: for persons with `every` row of theirs, else for rows."""
         parts = [self._part(node, attribute, every=every) for attribute in self._attributes]
         requirements = [requirement for part in parts for requirement in part.judged]
         inherits = [
@@ -402,6 +403,11 @@ class AuditedNodes:
         return self._rows_of([(part, short_ones) for part, short_ones in zip(parts, short, strict=True) if short_ones])
 
     def _rows_of(self, failing: Sequence[tuple[_Share, Sequence[_Judged]]]) -> int:
+        """Count the rows of classes that fail any of these requirements.
+
+        Raises:
+            UsageError: several requirements fail, one of which names no classes.
+        """
         failing = [(part, short) for part, short in failing if short]
         requirements = [requirement for _, short in failing for requirement in short]
         if len(requirements) <= 1:

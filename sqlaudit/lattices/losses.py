@@ -253,6 +253,7 @@ def costs_of(
 
 
 def _costs_of_column(measure: Measure, column: CostedColumn, rows: int, beta: Fraction) -> ColumnCosts:
+    """Return the loss of a column at every level, and of a value and a suppressed cell."""
     height = column.height
     if measure.cell in _OF_LEVELS:
         kept = tuple(float(rows * cost) for cost in _OF_LEVELS[measure.cell](height, beta))

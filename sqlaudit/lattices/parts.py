@@ -120,6 +120,7 @@ class NodeLosses:
         return self.workbench.run(over(chunk, template, step, **verdicts, **parameters))
 
     def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], verdicts: dict[str, Any]) -> dict[int, list[float]]:
+        """Return the weights of the cells in failing classes, by node and column."""
         if not weights or not chunk.nodes:
             return {}
         weighted, levels = self._kept_weights(weights), self._levels(chunk, values=False)

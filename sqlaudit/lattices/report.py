@@ -411,6 +411,7 @@ def _verdict(node: LatticeNode) -> doc.Toned:
 
 
 def _chain(result: LatticeResult) -> doc.Table | None:
+    """Return the nodes of the chain with their verdicts."""
     if not result.chain:
         return None
     known = {node.levels: node for node in result.walk}
@@ -427,6 +428,7 @@ def _chain(result: LatticeResult) -> doc.Table | None:
 
 
 def _walk(result: LatticeResult) -> Iterator[doc.Content]:
+    """Yield the nodes that were walked, if the search walked one path."""
     if not result.walk or result.find == "chain":
         return
     if len(result.walk) > MOST:
@@ -449,6 +451,7 @@ def _release(made: Published | None) -> Iterator[doc.Content]:
 
 
 def _release_sentences(made: Published) -> Iterator[doc.Words]:
+    """Yield where the release was written to, and the result of its audit."""
     if made.file:
         yield doc.written_to(made.file, made.buckets)
     elif made.executed:

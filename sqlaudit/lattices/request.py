@@ -146,6 +146,7 @@ class LatticeRequest:
             self._check_knowledge()
 
     def _check_knowledge(self) -> None:
+        """Refuse numbers of pieces of knowledge for which maximum disclosure is not defined."""
         from sqlaudit.models.belief import MAX_KNOWLEDGE
 
         if not 0 <= self.knowledge[0] <= self.knowledge[-1] <= MAX_KNOWLEDGE:

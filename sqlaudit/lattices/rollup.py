@@ -279,6 +279,7 @@ class Rollup:
         return self._layout.masks(at_level((0,) * len(self._layout.columns), column, level))
 
     def _step(self, source: _GroupedNodes, masks: Sequence[int], ids: Sequence[int] = (), drawn: int = 0) -> Statement:
+        """Return the statement that groups the classes of finer nodes by the masks of coarser ones."""
         return render(
             "lattices/lattice_step.sql",
             self._workbench.dialect,

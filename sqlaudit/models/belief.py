@@ -193,6 +193,7 @@ class BayesOptimalBelief(QueryModel):
         return factor * Fraction(n * here, around)
 
     def _statement(self, question: Question, people: Population, stage: str, at_limit: Sequence[str] = ()) -> Statement:
+        """Return the statement that counts beliefs, up to a `stage`."""
         limits = self.limits()
         factors = self.context.inputs.get("alpha")
         # whether each original quasi-identifier holds numbers, and the parameter that it is compared with

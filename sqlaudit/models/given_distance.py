@@ -240,6 +240,7 @@ class _Flow:
             self.potential[node] += length if done[node] and length is not None else most
 
     def _push(self, sink: int, before: list[int]) -> None:
+        """Push as much flow as possible along the way that ends at a sink."""
         many, way = len(self.supply), [sink]
         while before[way[-1]] >= 0:
             way.append(before[way[-1]])

@@ -254,6 +254,7 @@ def check_of_people(item: Asked, people: PeopleFigures, table_rows: int) -> Chec
 
 
 def _status(item: Asked, judgement: Judgement, table_rows: int) -> Status:
+    """Return the status of a requirement: by its level, or by the classes that fail."""
     level = next(iter(judgement.levels.values()), None)
     if not table_rows:
         return Status.UNDETERMINED

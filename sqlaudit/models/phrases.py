@@ -385,6 +385,7 @@ def presets_document(presets: Sequence[Entry]) -> doc.Document:
 
 
 def _published(preset: Entry) -> Iterator[tuple[str, doc.Words]]:
+    """Yield the fields of a preset that pages print, with their names."""
     yield "title", preset["title"]
     yield "clause", preset["clause"]
     yield "quotation", f"“{preset['quotation']}”" if preset["quotation"] else f"Not quoted. {preset['unquoted']}"

@@ -203,6 +203,7 @@ def _names(among: Among) -> dict[str, type[Model]]:
 
 
 def _elsewhere(name: str, key: str, among: Among) -> str:
+    """Return where a model is allowed that is not allowed here."""
     if among is OF_PERSONS and key in _names(REGISTRY):
         allowed = ", ".join(_names(OF_PERSONS))
         instead = f" {_OF_PERSONS[model.name]}" if (model := _names(REGISTRY)[key]).name in _OF_PERSONS else ""
@@ -230,6 +231,11 @@ def _at_parameter(model: type[Model], text: str) -> Parameter:
 
 
 def _requirement(model: type[Model], parameters: Mapping[str, Any], text: str, severity: str) -> Requirement:
+    """Return a requirement with its parameters parsed.
+
+    Raises:
+        UsageError: a parameter is unknown, missing or malformed.
+    """
     parameters_of_model = {p.name: p for p in model.parameters}
     for name in parameters:
         if name not in parameters_of_model:

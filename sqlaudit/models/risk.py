@@ -346,6 +346,7 @@ def _statement(
     stage: str = "sizes",
     short: str = "",
 ) -> Statement:
+    """Return the statement that compares class sizes of sample and population, up to a `stage`."""
     return render(
         "models/population_sizes.sql",
         question.dialect,

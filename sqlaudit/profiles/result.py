@@ -423,6 +423,7 @@ def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
 
 
 def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
+    """Yield what the table of columns means, and what its reader should check."""
     columns = [column.facts for column in result.columns]
     if any(one.rows_below_5 for one in columns):
         yield "Rare: share of rows with a value that fewer than five rows have."
@@ -443,6 +444,7 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
+    """Yield what is odd about the values of a column."""
     if facts.respelled:
         yield doc.warning(
             f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
@@ -468,6 +470,7 @@ def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
 
 
 def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
+    """Return the column sets that put many rows into small groups, and the command for a proof."""
     found = result.together
     if found is None:
         return ((result.not_searched,),) if result.not_searched else ()
@@ -484,6 +487,7 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
 
 
 def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
+    """Yield how many such sets there are, and how far the search came."""
     size = f"at most {doc.plural(found.max_size or 0, 'column')}"
     at_risk = f"more than {doc.percent(found.tolerance)} of the rows into groups smaller than {found.k}"
     if found.sets_found:

@@ -115,6 +115,7 @@ def in_order(
 
 
 def _loss(measure: Measure, column: str | None, costs: Sequence[CellCosts]) -> Loss:
+    """Return the loss of a column, or of all of them, by one measure."""
     value, most = (
         _sum(numbers) for numbers in zip(*(column_costs.sums[measure.cell] for column_costs in costs), strict=True)
     )
@@ -277,6 +278,7 @@ def _blocks(
 def _joint_figures(
     bench: Bench, view: LossView, pairs: Mapping[str, Any], blocks: Mapping[str, Relation]
 ) -> dict[str, Any]:
+    """Return the figures of the losses that look at pairs of values and cells."""
     keys, step = {"value_key": view.value_key, "cell_key": view.cell_key}, "losses of pairs"
     columns = [
         {"words": covered_column.column.words.relation, "cells": covered_column.cells}
@@ -337,6 +339,7 @@ def _noise_loss(
     queries: int,
     seed: int,
 ) -> Loss:
+    """Return the noise of random range queries for one attribute."""
     if attribute is None or distance is None:
         return Loss(NOISE, view.name, None, why=no_sensitive())
     if scene.pairs is None or not scene.coded.rows:
@@ -388,6 +391,7 @@ def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[
 def _losses_of_classes(
     tables: OpenedTables, request: CompareRequest, class_measures: Sequence[Measure]
 ) -> Iterator[Loss]:
+    """Yield the losses of classes, for each view and each sensitive attribute."""
     bench, sensitive = tables.bench, tables.coded.sensitive
     scene, inputs = LossScene(bench, tables.coded, tables.pairs), read_inputs(request.inputs)
     refuse_ambiguous_inputs(inputs, [attribute.label for attribute in sensitive])

@@ -23,6 +23,7 @@ def render_markdown(document: doc.Document) -> str:
 
 
 def _block(block: doc.InWords) -> str:
+    """Return a block as Markdown."""
     if isinstance(block, doc.Paragraph):
         return _inline(block.words)
     if isinstance(block, doc.Bullets):

@@ -475,6 +475,7 @@ def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
 
 
 def _header(document: doc.Document) -> Iterator[str]:
+    """Yield the head of a page: its title, headline and figures."""
     about = document.about
     if about.title:
         yield f'<p class="title">{_escaped(about.title)}</p>'
@@ -498,6 +499,7 @@ def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
 
 
 def _block(block: doc.Block) -> Iterable[str]:
+    """Return the lines of a block."""
     lines: Iterable[str]
     if isinstance(block, doc.Paragraph):
         lines = [_said("p", block.words)]

@@ -215,6 +215,7 @@ def _print(console: Console, renderable: RenderableType) -> None:
 
 
 def _laid_out(block: Shown, console: Console) -> RenderableType:
+    """Return a block as rich lays it out."""
     if isinstance(block, list):
         return _plot(block)
     if isinstance(block, doc.Paragraph | doc.ProposedCommand):
@@ -303,6 +304,7 @@ def _pairs(pairs: list[tuple[str, doc.Words]]) -> Grid:
 
 
 def _table(table: doc.Table, widths: list[int | None]) -> Grid:
+    """Return a table as a grid with columns of these widths; None = as wide as needed."""
     grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="")
     for column, room in zip(table.columns, widths, strict=True):
         grid.add_column(

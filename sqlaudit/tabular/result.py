@@ -358,6 +358,7 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
 
 
 def _headline(result: AggregatesResult) -> doc.Words:
+    """Return the verdict on the table."""
     if not result.cells:
         return doc.warning(f"{result.target}: the table has no cells")
     if not result.rules:
@@ -411,6 +412,7 @@ def _protected(found: CellProtection) -> Iterator[doc.Words]:
 
 
 def _changes(two: ReleaseDifference) -> Iterator[doc.Words]:
+    """Yield the verdict on the changes between two releases."""
     between = f"From {two.before} to {two.after}"
     if two.unsafe_cells:
         verb = "discloses" if two.unsafe_cells == 1 else "disclose"

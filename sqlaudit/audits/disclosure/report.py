@@ -83,6 +83,7 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
 
 
 def _lead(result: DisclosureResult, attribute: AttributeResult) -> Iterator[doc.Words]:
+    """Yield for which knowledge values can be inferred: without any, at the threshold, with certainty."""
     name, disclosure = attribute.disclosure.sensitive, attribute.disclosure
     if not disclosure.points:
         yield doc.Toned(f"{name}: undetermined, because the table has no rows.", "warn")
@@ -129,6 +130,7 @@ def _attribute(result: DisclosureResult, attribute: AttributeResult) -> tuple[do
 
 
 def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table | str:
+    """Return the maximum disclosure by pieces of knowledge; a sentence instead if it never changes."""
     failing = {item.k: item for item in attribute.failing}
     points = attribute.disclosure.points[result.first_k :]
     if result.threshold is None and len(points) > 2 and len({(one.maximum, one.negated) for one in points}) == 1:
@@ -160,6 +162,7 @@ def _exact(value: Fraction, longest: int = 13) -> str:
 
 
 def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
+    """Yield the groups with the highest disclosure for the first k that fails."""
     if not attribute.weakest or attribute.weakest_k is None:
         return
     k = attribute.weakest_k
@@ -188,6 +191,7 @@ def _counts(classes: WeakClasses) -> str:
 
 
 def _proof(shown: ShownWitness) -> Iterator[doc.Paragraph | doc.Bullets | doc.Facts]:
+    """Yield the sentences of a proof, the groups that it needs, and the result of its check."""
     witness = shown.witness
     used = len(witness.implications)
     fewer = f" ({used} of them are enough)" if used < witness.k else ""

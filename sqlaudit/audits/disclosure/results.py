@@ -63,6 +63,7 @@ class ShownWitness(base.Documented):
 
     @base.told("", base.HERE)
     def _found(self) -> _WitnessFigures:
+        """Return the fields of the JSON."""
         witness = self.witness
         return {
             "k": witness.k,

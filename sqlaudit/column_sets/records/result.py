@@ -304,6 +304,7 @@ def _thresholds(result: RecordRisk) -> Iterator[str]:
 
 
 def _threshold(kind: str, mean: float, threshold: RiskThreshold, rows: int) -> str:
+    """Return which records must be protected, and down to which risk, for the required mean."""
     wanted, subject = doc.limit(threshold.most), f"{kind[0].upper()}{kind[1:]}"
     if not threshold.rows:
         return f"{subject}: the mean is {doc.figure(mean)}, at most {wanted} as required. No record needs protection."

@@ -277,6 +277,7 @@ class _Job:
         )
 
     def _sql(self, recipe: Recipe) -> str:
+        """Return the statement of a recipe, in the dialect of the warehouse."""
         sensitive = self._sensitive(recipe)
         table_rows = self._rows()
         rows = {"all_rows": None, **table_rows, "sensitive": sensitive}

@@ -303,6 +303,7 @@ def contract_text(statements: Sequence[PolicyStatement], policy: str) -> str:
 
 
 def _rule(statement: PolicyStatement) -> dict[str, Any]:
+    """Return the rule of a statement for a data contract."""
     spec, compiled = statement.spec, statement.compiled
     rule: dict[str, Any] = {"name": for_attribute(spec.requirement, statement.sensitive)}
     if compiled.refused:
@@ -362,6 +363,7 @@ def _model_of(result: Any) -> str:
 
 
 def _answer(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, str]:
+    """Return the row of a dbt result, the statement that was run, and what is wrong with it; empty if nothing is."""
     named, text, row = _model_of(result), result.get("compiled_code"), _row(result.get("message"))
     if result.get("status") != "success":
         wrong = "dbt did not run to its end"
@@ -450,6 +452,11 @@ def read_results(path: Path) -> list[WarehouseRow]:
 
 
 def _answer_text(path: Path) -> str:
+    """Read a file of results.
+
+    Raises:
+        InputError: it is too large, not UTF-8, or cannot be read.
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(
@@ -463,6 +470,7 @@ def _answer_text(path: Path) -> str:
 
 
 def _json_rows(text: str, name: str) -> list[WarehouseRow]:
+    """Read the rows of a JSON document: results of dbt, a list of rows, or an object that holds one."""
     document = _parsed(text, name)
     if is_artefact(document):
         answers = answers_in(document, name)
@@ -508,6 +516,11 @@ def _objects(document: Any, name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
+    """Read the rows of a CSV text.
+
+    Raises:
+        InputError: it is not CSV, or its header or the length of a line is wrong.
+    """
     try:
         lines = [line for line in csv.reader(io.StringIO(text), strict=True) if line]
     except csv.Error:

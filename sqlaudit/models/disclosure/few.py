@@ -40,6 +40,7 @@ def disclosure_points(signatures: Signatures, k: int) -> tuple[DisclosurePoint, 
 
 
 def _points(rows: tuple[tuple[int, ...], ...], fewest: int, k: int) -> tuple[DisclosurePoint, ...]:
+    """Return the maximum disclosure for up to k pieces of knowledge, for classes with few values."""
     atoms = min(k + 1, fewest - 1)
     certain = [DisclosurePoint(level, Fraction(1), Fraction(1)) for level in range(atoms, k + 1)]
     if not atoms:

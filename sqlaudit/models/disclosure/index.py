@@ -110,6 +110,7 @@ class DisclosureIndex:
                 raise UsageError(f"signature {position}: {gone[key]} classes are to be removed, there are {there}")
 
     def _count(self, signatures: Signatures, sign: int) -> None:
+        """Add classes to the counts, or take them away with `sign` -1."""
         distinct = _distinct_values(signatures, self.k).tolist()
         for key, times, values in zip(
             _keys(signatures, self.k), signatures.multiplicity.tolist(), distinct, strict=True

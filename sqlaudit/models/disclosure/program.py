@@ -130,6 +130,7 @@ class ProductKernel:
         return np.divide(factor, people, out=factor)
 
     def _smallest(self, least: list[FloatArray], n: FloatArray, cumulative: FloatArray) -> FloatArray:
+        """Return the smallest product for each number of atoms, over all numbers of people; kept above zero."""
         products = np.empty((self._atoms + 1, len(n)))
         products[0] = 1.0
         if self._atoms:

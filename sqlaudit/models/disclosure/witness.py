@@ -376,6 +376,12 @@ def _check(
     members: Mapping[Hashable, Hashable],
     classes: Mapping[Hashable, Mapping[Hashable, int]],
 ) -> None:
+    """Refuse statements about persons who are not in the table.
+
+    Raises:
+        UsageError: a person is unknown, an implication is empty, or a class names more persons than rows.
+    """
+
     def known(each: Atom) -> bool:
         return each.person in members and members[each.person] in classes
 

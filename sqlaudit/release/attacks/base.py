@@ -197,6 +197,11 @@ class _Fitting:
         return [text for text in texts if text.startswith("=")]
 
     def _texts(self, side: int, pattern: str = "") -> list[str]:
+        """Read the different texts of a column on one side, in order.
+
+        Raises:
+            UsageError: there are too many.
+        """
         match = self.match
         relation, column, form, null = (
             (self.release.relation, match.mine, match.form, match.null),

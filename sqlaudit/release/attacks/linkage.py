@@ -68,6 +68,7 @@ class Linkage(Attack):
         yield from self._attributes(release, people)
 
     def _identity(self, release: AttackedRelease, people: list[Size], rows: list[Size]) -> Exposure:
+        """Return how many people a linkage identifies."""
         k, everybody = release.request.k, sum(size.members for size in people)
         linked = [size for size in people if size.size]
         unique, below_k = [size for size in linked if size.size == 1], [size for size in linked if size.size < k]
@@ -105,6 +106,7 @@ class Linkage(Attack):
         )
 
     def _attributes(self, release: AttackedRelease, people: list[Size]) -> Iterator[Exposure]:
+        """Yield for how many people all candidates have the same sensitive value, by attribute."""
         everybody = _members(people)
         for position, attribute in enumerate(release.roles.sensitive):
             same = [(size.size, size.same[position]) for size in people if size.size]
@@ -151,6 +153,7 @@ def _members(sizes: list[Size]) -> int:
 
 
 def _identity_sentence(release: AttackedRelease, everybody: int, figures: dict[str, Figure]) -> str:
+    """Return how many people match rows of the release, and how many the key confirms."""
     if not figures["matched"]:
         return f"None of {some(everybody, 'people')} matches a row of the release."
     matched, unique, below_k = (int(figures[name] or 0) for name in ("matched", "unique", "below_k"))

@@ -401,6 +401,7 @@ def _step(release: AttackedRelease, columns: Sequence[Labelled], finer: int, rul
 def _learned(
     chance_unsafe: float, kinds: Sequence[tuple[Split, Sequence[Posterior]]], sure: float
 ) -> dict[str, Figure]:
+    """Return how much the attack adds to what was known before."""
     blocks: list[Posterior] = []  # the most likely value of a block's people before and after
     for _, learned in kinds:
         for size in dict.fromkeys(posterior.block for posterior in learned):

@@ -223,6 +223,7 @@ class UnsortedMatching(Attack):
     def _exposure(
         self, release: AttackedRelease, tests: list[ColumnTest], merged: Mapping[str, int], fitting_beside: Fraction
     ) -> Exposure:
+        """Return how many rows the order of both releases pairs."""
         telling = [test for test in tests if test.paired.telling]
         chances = [probability for test in telling for probability in (test.agree, test.alike)]
         p = min(1.0, len(chances) * min(chances)) if chances else 1.0
@@ -351,6 +352,7 @@ def _beside(
 
 
 def _step(test: ColumnTest) -> dict[str, Figure]:
+    """Return the figures of one column."""
     paired = test.paired
     return {
         "column": test.label,
@@ -373,6 +375,7 @@ def _sentence(
     *,
     restores: bool,
 ) -> str:
+    """Return whether positions reveal pairs of rows, and how many rows match."""
     positions = merged["positions"]
     if not positions:
         return "The releases have no rows in common positions."
@@ -475,6 +478,7 @@ def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
 
 
 def _complementary_sentence(release: AttackedRelease, figures: dict[str, int | None]) -> str:
+    """Return how many classes the combination of both releases makes smaller."""
     k, classes = release.request.k, figures["joined_classes"] or 0
     if not classes:
         return "No class of one release matches a class of the other."

@@ -304,6 +304,7 @@ def _row(attack: Exposure) -> tuple[str, ...]:
 
 
 def _details(one: Exposure) -> tuple[doc.Section, ...]:
+    """Return the section of an attack: figures, steps and examples."""
     names = list(one.steps[0]) if one.steps else []
     texts = {name for name in names if any(isinstance(step[name], str) for step in one.steps)}
     return doc.section(

@@ -380,6 +380,7 @@ def _certain(out: tuple[int, ...], gains: Mapping[frozenset[int], Counter[int]])
 
 
 def _step(figures: Mapping[str, Any], m: int, common: list[Choice] | None) -> dict[str, Figure]:
+    """Return the figures for attackers who rule out m values."""
     step: dict[str, Figure] = {
         "ruled_out": m,
         "certain": int(figures[f"certain_{m}"]),
@@ -393,6 +394,7 @@ def _step(figures: Mapping[str, Any], m: int, common: list[Choice] | None) -> di
 
 
 def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], ...], members: int) -> str:
+    """Return how many people's values are certain, without and with values ruled out."""
     if len(steps) == 1:
         exposed = of_all(int(steps[0]["certain"] or 0), members, unit, ("is", "are"))
         return f"Without ruling out any value of {label}, {exposed} certain."

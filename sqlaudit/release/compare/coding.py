@@ -497,6 +497,11 @@ def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Map
 
 
 def _order_of(attribute: PairedAttribute, attribute_inputs: Mapping[str, Any]) -> list[int]:
+    """Return the order of an attribute's values: the declared one, or that of numbers and dates.
+
+    Raises:
+        UsageError: there is none, or it has too many values.
+    """
     table = attribute.table
     if "order" in attribute_inputs:
         order = list(attribute_inputs["order"])

@@ -305,6 +305,7 @@ class AskedTables:
         return Raw(expression(template, self.dialect, atoms=atoms)) if atoms else None
 
     def _count(self, name: str, side: Side, keys: Sequence[Resolved | Raw], conditions: Sequence[str]) -> Relation:
+        """Count the rows of a side by key and condition, and keep them under a name."""
         statement = self.bench.over_tables(
             "compare/release_query_rows",
             self.step,

@@ -88,6 +88,11 @@ def read_queries(texts: Sequence[str], dialect: str) -> list[AggregateQuery]:
 
 
 def _query(tree: exp.Expression, number: int, dialect: str) -> AggregateQuery:
+    """Read an aggregate query from its syntax tree.
+
+    Raises:
+        UsageError: it is not one COUNT, SUM or AVG over one table.
+    """
     option = f"{spelled('queries')}, query {number}"
     if not isinstance(tree, exp.Select):
         raise UsageError(f"{option} is not a SELECT.")

@@ -284,6 +284,7 @@ def _answer(
     too_many: int,
     changed: dict[str, int],
 ) -> tuple[Answer, str]:
+    """Return whether the release is a generalization of the original, and why."""
     wrong = _wrong(coded, columns, rows, too_many, changed)
     if wrong:
         return Answer.NO, wrong
@@ -300,6 +301,7 @@ def _answer(
 def _recoding_of(
     bench: Bench, covered: Sequence[Covered], classes: Relation, columns: Sequence[ColumnFit], suppressed: int
 ) -> Recoding:
+    """Return which kind of recoding made the cells."""
     levels = [
         bench.ask(
             "compare/release_kept_levels",

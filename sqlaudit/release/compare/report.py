@@ -139,6 +139,7 @@ def _errors(errors: Mapping[str, Errors]) -> doc.Table:
 
 
 def _query(query: QueryAnswer) -> Iterator[doc.Content]:
+    """Yield the answers to a query, their errors and distances."""
     shown = query.groups[:SHOWN_GROUPS]
     more = "" if len(shown) == query.total else f", {len(shown)} of {doc.count(query.total)} groups shown"
     answers = [(one.key, {"original": one.truth, **one.answers}) for one in shown]
@@ -298,6 +299,7 @@ def _recoding(fit: Generalization) -> str:
 
 
 def _generalization(result: CompareResult) -> Iterator[doc.Content]:
+    """Yield the levels of each column, and whether the release is a generalization."""
     fit = result.generalization
     rows = []
     for one in fit.columns:

@@ -324,6 +324,7 @@ def plan_buckets(engine: Engine, request: CompareRequest) -> list[Statement]:
 
 
 def _refuse_others(request: CompareRequest) -> None:
+    """Refuse what a release in buckets cannot be compared by."""
     if not request.sensitive:
         raise UsageError(f"No sensitive columns are named. Name the columns in buckets with {spelled('sensitive')}.")
     if not request.key and not request.by_position:
@@ -360,6 +361,7 @@ def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
 
 
 def _statement(engine: Engine, request: CompareRequest, original: Side, persons: Side, values: Side) -> Statement:
+    """Return the statement that puts persons and buckets beside the original."""
     assert request.release.buckets is not None
     bucket = resolve(request.release.buckets.column, persons.relation, engine.dialect, about("bucket_column"))
     return Bench(engine, engine).over_tables(

@@ -211,6 +211,7 @@ def headline(result: ReleasesResult) -> doc.Toned:
 
 
 def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
+    """Yield for whom an attribute is certain after comparing the releases, and whether these are m-invariant."""
     if one.singled_out:
         atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
         yield doc.bad(

@@ -76,6 +76,11 @@ def copied(engine: Engine, side: SeriesSide, position: int) -> SeriesSide:
 
 
 def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSide:
+    """Open a release and resolve its columns.
+
+    Raises:
+        UsageError: a column has two roles, or its values cannot be compared with those of other releases.
+    """
     relation = engine.open(target)
     names = {"entity": (request.entity,), "qi": request.qi, "sensitive": request.sensitive}
     columns = [
@@ -275,6 +280,7 @@ def _persons(engine: Engine, sides: Sequence[SeriesSide], request: SeriesRequest
 def _attribute(
     engine: Engine, sides: Sequence[SeriesSide], index: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
 ) -> AttributeFigures:
+    """Return the figures of an attribute over all releases."""
     left, rounds, complete = _left(engine, sides, index)
     by_values = Counter[int]()
     for _, _, _, values, _, persons in left:

@@ -139,6 +139,7 @@ def headline(result: SyntheticResult) -> doc.Toned:
 
 
 def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
+    """Yield how many synthetic rows equal a row of the original."""
     columns = doc.plural(copies.columns, "column")
     if copies.rows:
         yield doc.bad(
@@ -168,6 +169,7 @@ def _with_interval(excess: ExcessDisclosed) -> str:
 
 
 def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
+    """Yield the shares of people inside and outside, and their differences."""
     holdout = result.synthetic.holdout
     if holdout is None:
         return
@@ -209,6 +211,7 @@ def _interval(excess: ExcessDisclosed) -> str:
 
 
 def _identity(result: SyntheticResult) -> doc.Table:
+    """Return the shares of unique people."""
     found, holdout = result.synthetic.identity, result.synthetic.holdout
     rows = [
         ("unique in their own table (UiO)", "uio"),
@@ -228,6 +231,7 @@ def _identity(result: SyntheticResult) -> doc.Table:
 
 
 def _attributes(result: SyntheticResult) -> Iterator[doc.Content]:
+    """Yield the shares of people whose sensitive values are disclosed, by attribute."""
     names = {
         "dorig": "own group has one value in the original (Dorig)",
         "there": "group occurs in the synthetic table (iS)",
@@ -266,6 +270,7 @@ def _dominant(one: AttributeDisclosure) -> tuple[doc.Section, ...]:
 
 
 def _copied(result: SyntheticResult) -> Iterator[doc.Content]:
+    """Yield how many rows are copied, beside those of the holdout."""
     inside, holdout = result.synthetic.copies, result.synthetic.holdout
     rows = [
         ("synthetic rows that equal a row in all columns", "rows"),
@@ -289,6 +294,7 @@ def _number(copies: RowCopies, name: str) -> str:
 
 
 def _known(result: SyntheticResult) -> doc.Table:
+    """Return the known columns that disclose most."""
     outside = result.synthetic.holdout is not None
     more = len(result.synthetic.known) - _SHOWN
     return doc.table_of(

@@ -379,6 +379,8 @@ def _identity(counts: Counts, side: str) -> IdentityDisclosure:
 
 
 def _attribute(counts: Counts, side: str, sensitive: str) -> AttributeDisclosure:
+    """Return the disclosure of an attribute on one side (original or holdout)."""
+
     def of_rows(name: str) -> Figure:
         return _share(counts[f"{side}_{name}"], counts[f"{side}_rows"])
 
@@ -578,6 +580,7 @@ def _figures(
     answers: Sequence[tuple[Counts, list[DisclosiveGroups], str | None]],
     known_keys: tuple[KnownKeys, ...],
 ) -> SyntheticFigures:
+    """Return all figures of a comparison."""
     request, columns = counting.request, len(counting.tables[0].columns)
     counts = [counts_of_target for counts_of_target, _, _ in answers]
     rows, others = int(counts[0]["d_rows"]), int(counts[0]["h_rows"])
@@ -646,6 +649,7 @@ def _most_disclosing(disclosed: KnownKeys) -> tuple[Fraction | float, int]:
 
 
 def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[KnownKeys]:
+    """Yield the disclosure for every set of known columns and every attribute."""
     request = counting.request
     for keys in _subsets(request):
         for target in targets:
@@ -669,6 +673,7 @@ def _by_keys(counting: Counting, targets: Sequence[int | None]) -> Iterator[Know
 def _warnings(
     figures: SyntheticFigures, doubts: Doubts, hiding: Container[str], tables: Sequence[ComparedTable]
 ) -> Iterator[Warned]:
+    """Yield what hides disclosure, or was not compared."""
     for name in doubts.unmatched:
         yield Warned(
             "no_shared_values", (name,), f"{name} has {_UNMATCHED}: another spelling or unit hides disclosure."
@@ -721,6 +726,11 @@ def _doubt_of_holdout(counting: Counting, figures: SyntheticFigures) -> str:
 
 
 def _refuse_requirements(request: CompareRequest) -> None:
+    """Refuse requirements that a comparison with the original cannot judge.
+
+    Raises:
+        UsageError: it is about a table alone, or lacks a sensitive column or a holdout.
+    """
     for requirement in request.requirements:
         model = OF_SYNTHETIC.get(requirement.model)
         if model is None:

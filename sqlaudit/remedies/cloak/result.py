@@ -427,6 +427,7 @@ def _spread(spread: Spread, words: Callable[[Fraction], str]) -> str:
 
 
 def _levels(result: CloakResult) -> Iterator[doc.Block]:
+    """Yield the boxes by size, as a table and a picture."""
     if not result.published:
         return
     used = [level for level in result.levels if level.messages]
@@ -471,6 +472,7 @@ def _restricted(found: RestrictedSpace) -> Iterator[doc.Words]:
 
 
 def _observation(found: Observed) -> Iterator[doc.Words]:
+    """Yield how many messages an attacker links with observed users."""
     yield doc.Toned(
         f"Observation identification: {doc.count(found.linkable)} of {doc.plural(found.boxes, 'box', 'boxes')} "
         f"{'has' if found.linkable == 1 else 'have'} a single observed user, to whom an attacker links "

@@ -183,6 +183,7 @@ class RecodeReport(MeasuredReport[RecodeResult]):
 
 
 def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Section, ...]]:
+    """Yield the sections of a release: its audit, its columns, and the information loss."""
     audit = release.audit
     rows, classes = doc.plural(audit.rows, "row"), doc.plural(audit.classes, "class", "classes")
     verdict = "PASS" if audit.status in ("pass", "warn") else audit.status.upper()
@@ -220,6 +221,7 @@ def _loss_text(losses: tuple[Loss, ...], measure: str) -> str:
 
 
 def _losses(result: RecodeResult) -> Iterator[doc.Content]:
+    """Yield the information loss, beside that of the best node if it was searched."""
     beside = result.beside if result.beside is not None and result.beside.levels is not None else None
     others = {} if beside is None else {(loss.measure, loss.column, loss.sensitive): loss for loss in beside.losses}
     in_all = [loss for loss in result.losses if loss.column is None]

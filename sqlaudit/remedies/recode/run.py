@@ -276,6 +276,7 @@ class _Run:
             return self._recoded(read, attributes)
 
     def _recoded(self, read: ReadTable, attributes: list[CountedAttribute]) -> RecodeResult:
+        """Recode the table, and measure the release; a result with the reasons if that is impossible."""
         classes, where = unique_classes(read.classes)
         judge = Judge(self.workbench, attributes, classes.rows)
         why = list(self._infeasible(classes, attributes, judge))
@@ -318,6 +319,11 @@ class _Run:
                     yield f"{item.requirement.text}{about} fails even {among}, so no recoding can meet it."
 
     def _grouped(self, read: ReadTable, classes: Classes, attributes: list[CountedAttribute], judge: Judge) -> Grouping:
+        """Group the classes by the method of the request.
+
+        Raises:
+            Incomplete: the time limit was reached.
+        """
         request, done = self.request, [0, 0]
         stop = until(self.started, request.time_budget)
 

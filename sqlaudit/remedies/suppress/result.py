@@ -204,6 +204,7 @@ def _is_weighted(result: SuppressResult) -> bool:
 
 
 def _release(release: Release | None) -> Iterator[doc.Content]:
+    """Yield the facts and the SELECT of the release."""
     if release is None:
         return
     yield doc.facts(

@@ -232,6 +232,7 @@ def _result(
     made: Release | None,
     told: Mapping[str, Any],
 ) -> SuppressResult:
+    """Return the result: the answer with its cost and bound, and the release."""
     scale = _scale(request)
     labels = (role.label for role in table.roles.quasi_identifiers)
     columns = tuple(map(SuppressedColumn, labels, _weights(request, table), answer.cells))
