@@ -162,7 +162,7 @@ def _exact(value: Fraction, longest: int = 13) -> str:
 
 
 def _weakest(attribute: AttributeResult) -> Iterator[doc.Paragraph | doc.Table]:
-    """Yield the groups with the highest disclosure for the first k that fails."""
+    """Yield the groups with the highest disclosure, for the `weakest_k` of the result."""
     if not attribute.weakest or attribute.weakest_k is None:
         return
     k = attribute.weakest_k
