@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sqlglot
+from sqlglot import Token
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token
 
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import UsageError
