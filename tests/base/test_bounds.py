@@ -1,8 +1,9 @@
-"""What an option takes, and its bounds, are the same in Python as on the command line."""
+"""What an option takes, and its bounds, are the same in Python and on the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import FLAG, MOST, MOST_SECONDS, RANGE, SECONDS, SHARE, WHOLE, Option, options_of
 from sqlaudit.base.spec import Limits, ReadOptions, Roles
+from sqlaudit.cli.group import on_the_command_line
 from tests.cli.runner import run
 
 PEOPLE = pd.DataFrame(
@@ -42,6 +44,13 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "suppress": {**KNOWN, "require": "k=2"},
 }
 NUMBERS = {WHOLE.name: 1, RANGE.name: 1, MOST.name: 1, SECONDS.name: 1, SHARE.name: 0.01}
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("bounds") / "people.csv"
+    PEOPLE.to_csv(file, index=False)
+    return file
 
 
 def outside(one: Option) -> Iterator[Any]:
@@ -76,6 +85,22 @@ def test_a_number_out_of_its_bounds_is_refused_in_python(name: str, one: Option)
     for value in outside(one):
         with pytest.raises(UsageError, match=rf"{one.name}="):
             getattr(sqlaudit, name)(target, **{**CALLS[name], one.name: value})
+
+
+@pytest.mark.parametrize(("name", "one"), list(refused()))
+def test_a_number_out_of_its_bounds_is_refused_on_the_command_line(name: str, one: Option, people: Path) -> None:
+    command = "disclosure" if name == "disclosure_curve" else name
+    flag, needed = (one.flags or (on_the_command_line(one.name, ()),))[0], dict(CALLS[name])
+    tables = [people, people] if needed.pop("release", None) is not None or name == "releases" else [people]
+    options = [
+        word
+        for field, value in needed.items()
+        for word in ([on_the_command_line(field, ())] if value is True else [on_the_command_line(field, ()), value])
+    ]
+    for value in outside(one):
+        if not isinstance(value, bool | list):  # which no text is
+            ran = run(command, *tables, *options, f"{flag}={value}")
+            assert (ran.code, flag in ran.err, "No such option" in ran.err) == (2, True, False), (value, ran.err)
 
 
 def test_numbers_of_classes_are_refused_alike_on_both_edges(tmp_path: Any) -> None:
