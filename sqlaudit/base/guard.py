@@ -237,7 +237,7 @@ def guard_query(text: str, dialect: str) -> exp.Query:
 
 @functools.lru_cache(maxsize=64)
 def _read_query(text: str, dialect: str) -> exp.Query:
-    """Return the query of a text, which callers must not change."""
+    """Return the query of a text that is one SELECT and only reads. It is cached, so callers must not change it."""
     words = _first_words(text, dialect, about("query"))
     if len(words) != 1:
         raise UsageError(f"{about('query')} takes one SELECT; this text has {len(words) or 'no'} statements.")
@@ -248,6 +248,7 @@ def _read_query(text: str, dialect: str) -> exp.Query:
         raise _not_a_select_error(root.key.upper())
     _refuse_writes(root, about("query"))
     _refuse_outside(root, dialect, about("query"))
+    # sqlglot may rewrite functions of the tree that was checked; what runs is a second one, as it was written
     written = _read_as_written(text, dialect, about("query"), names=False)
     assert isinstance(written, exp.Query)
     return written
@@ -332,8 +333,9 @@ def _unreadable_error(option: str, dialect: str, where: str = "") -> UsageError:
 
 
 def _first_words(text: str, dialect: str, option: str) -> list[str]:
-    """Return the first word of each statement. Tokens are checked before parsing, since sqlglot logs what it does not
-    know.
+    """Refuse text that is too deep, has joined numbers or draws random rows; return the first word of each statement.
+
+    Tokens are checked before parsing, since sqlglot logs what it does not know.
     """
     try:
         tokens = sqlglot.tokenize(text, dialect=dialect)
@@ -348,6 +350,7 @@ def _first_words(text: str, dialect: str, option: str) -> list[str]:
     cause = _random_in([token.text.lower() for token in tokens if token.token_type.name != "STRING"])
     if cause:
         raise RandomRowsError(option, cause)
+    # A word is the first one at the start of the text, and after each ;
     ends = [token.token_type.name == "SEMICOLON" for token in tokens]
     starts = [True, *ends[:-1]]
     return [token.text.upper() for token, end, start in zip(tokens, ends, starts, strict=False) if start and not end]

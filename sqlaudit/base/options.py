@@ -519,13 +519,13 @@ class PublicFunction:
         arguments = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
         for name, annotation, value in arguments:
             if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
-                _refuse(name, annotation, value)
+                _refuse_wrong_type(name, annotation, value)
         bound.apply_defaults()
         try:
             return self.__wrapped__(Given(**bound.arguments))
         except (TypeError, AttributeError):
             for argument in arguments:
-                _refuse(*argument)
+                _refuse_wrong_type(*argument)
             raise
 
     def __get__(self, instance: object, owner: type | None = None) -> PublicFunction:
@@ -578,12 +578,13 @@ class PublicFunction:
         return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
 
 
-def _refuse(name: str, annotation: str, value: Any) -> None:
+def _refuse_wrong_type(name: str, annotation: str, value: Any) -> None:
+    """Raise UsageError if an annotation such as `int | None` does not allow a value. Unknown types allow everything."""
     kinds = [kind.strip().partition("[")[0] for kind in annotation.split(" | ")]
     allowed = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
     if value is None or not allowed or "Any" in kinds or any(isinstance(value, types) for types, _ in allowed):
         return
-    if any(kind.__name__ in kinds for kind in type(value).__mro__):
+    if any(base.__name__ in kinds for base in type(value).__mro__):  # one of our classes, or a subclass
         return
     words = list(dict.fromkeys(words for _, words in allowed))
     expected = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -192,7 +192,12 @@ def _is_possible(row: Sequence[Any]) -> bool:
 
 
 def _count_values(n: int, counts: Sequence[int]) -> int:
-    """Return the number of distinct values of a class, `len(counts)` + 1 if the counts do not add up to its rows."""
+    """Return how many distinct values a class of n rows has; `len(counts)` + 1 stands for more than are counted.
+
+    Args:
+        n: the rows of the class.
+        counts: the rows of its most frequent values, the highest first.
+    """
     for rank, count in enumerate(counts):
         n -= count
         if not n:

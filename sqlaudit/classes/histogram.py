@@ -611,6 +611,8 @@ def materialize_facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact],
         name: the name of the relation of facts that follow from cells alone. Other facts are materialized as
             `…_apart` (for the classes where they do not follow from these) and `…_every` (for all classes).
     """
+    # Early facts follow from the cells alone. Late ones need the rows of the whole table, too; the least lift tells for
+    # which classes the cells decide `_GAP` all the same.
     late = [fact for fact in facts if fact.macro not in _CELL_MACROS]
     late_macros = {fact.macro for fact in late}
     early = [fact for fact in facts if fact.macro in _CELL_MACROS]

@@ -189,7 +189,7 @@ def command_line(path: str, arguments: Sequence[str], flags: Sequence[str], opti
 
 
 def _visible_arguments(arguments: Sequence[str], flags: Sequence[str], optional_value: Sequence[str]) -> Iterator[str]:
-    """Return the arguments that a report may repeat, with … for values that may be confidential."""
+    """Return the arguments that a report may repeat: … for what may be confidential, no options of its output."""
     remaining = list(arguments)
     while remaining:
         word = remaining.pop(0)
@@ -199,6 +199,7 @@ def _visible_arguments(arguments: Sequence[str], flags: Sequence[str], optional_
         elif word in flags or (word in optional_value and (not remaining or remaining[0].startswith("-"))):
             yield word
         else:
-            value = value if equals else remaining.pop(0) if remaining else ""
+            if not equals:  # the value is the next word
+                value = remaining.pop(0) if remaining else ""
             if name not in _OUTPUT_OPTIONS:
                 yield from (name, value if name in _SHOWN_OPTIONS else "…")

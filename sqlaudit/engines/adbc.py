@@ -215,7 +215,7 @@ class AdbcReader:
 
         try:
             return self._in_time(work, EngineError, "The database refused the statement, or failed", sql)
-        except EngineError:
+        except EngineError:  # some databases take no more statements in a transaction that failed
             self._begin_again()
             raise
 

@@ -52,10 +52,14 @@ class _Value:
 
 
 def _profiles_file(folder: Path, profiles_dir: str = "") -> tuple[Path, str]:
-    """The profiles.yml that dbt would read: in the given folder, DBT_PROFILES_DIR, the project's folder, or ~/.dbt.
+    """Return the profiles.yml of dbt: in `profiles_dir`, DBT_PROFILES_DIR, the project's folder, or ~/.dbt.
+
+    Args:
+        folder: the folder of the project.
+        profiles_dir: a folder that the policy names, relative to it; empty = none.
 
     Returns:
-        The file, and what errors call it: what the environment says of its place is not told.
+        The file, and its name in errors, which has `$DBT_PROFILES_DIR` instead of that variable's value.
 
     Raises:
         UsageError: there is none.

@@ -220,20 +220,18 @@ class TableTests:
         ]
 
     def _audit(self, entry: TableEntry) -> AuditResult:
-        """The audit of a table for all requirements of all entries with the same rows and roles; done once."""
+        """Return the audit of a table, done once for the models of all entries with the same rows, roles and inputs."""
         key = _key(entry)
         if key not in self._audits:
-            entries_with_persons = ((other, self._with_persons(other)) for other in self.entries)
-            entries_with_this_key = [
-                other
-                for other, found_entry in entries_with_persons
-                if not isinstance(found_entry, SqlauditError) and _key(found_entry) == key
-            ]
-            models = {
-                spec.requirement: spec.model for other in entries_with_this_key for spec in other.tests if spec.model
-            }
+            sharing = [other for other in self.entries if self._has_key(other, key)]
+            models = {spec.requirement: spec.model for other in sharing for spec in other.tests if spec.model}
             self._audits[key] = self._audit_of(entry, entry.roles, tuple(models.values()))
         return self._audits[key]
+
+    def _has_key(self, entry: TableEntry, key: object) -> bool:
+        """Return True if an audit with this key is the entry's; False if its persons are not known."""
+        with_persons = self._with_persons(entry)
+        return not isinstance(with_persons, SqlauditError) and _key(with_persons) == key
 
     def _audit_of(self, entry: TableEntry, roles: Roles, requirements: tuple[Requirement, ...]) -> AuditResult:
         assert entry.target is not None

@@ -263,7 +263,7 @@ def _excepted_identifier(section: PolicySection, tests: Sequence[TestSpec]) -> s
 
 
 def excepts(requirement: str, test: TestSpec) -> bool:
-    """Whether an exception's requirement means a test: its text, or the name of its model."""
+    """Return True if an exception's requirement stands for a test: `k=5` or `k`, or another name of its model."""
     if requirement == test.requirement or requirement == test.requirement.partition("=")[0]:
         return True
     try:

@@ -377,6 +377,7 @@ class NodeFigures:
             if classes := int(figures.get(f"{name}_classes", 0)):
                 rows = int(figures[f"{name}_rows"])
                 fails.append(Shortfall(item.requirement.text, item.sensitive, classes, rows))
+        # Without a count of its own, what coarser nodes inherit is all that decides. No class left is a NULL.
         return Verdict(
             node=node,
             safe=failing <= self.limit_rows,

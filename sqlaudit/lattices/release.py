@@ -293,7 +293,9 @@ def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> d
 
 
 def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Frame) -> str:
-    """The statement of the numbers of the classes that fail, over the release's own step; empty when none does.
+    """Return a SELECT, in brackets, of the numbers of the classes that fail; empty if none does.
+
+    It reads the generalized rows by the name `numbered`, which the statement of the release defines.
 
     Raises:
         UsageError: a requirement whose classes no predicate over facts tells.
@@ -310,7 +312,14 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
             )
     if not judged.failing:
         return ""
-    numbered = Frame("numbered", frame.keys, frame.entity, False, (False,), frame.sensitive)
+    numbered = Frame(
+        source="numbered",
+        keys=frame.keys,
+        entity=frame.entity,
+        solo=False,
+        collated=(False,),
+        sensitive=frame.sensitive,
+    )
     histogram = HistogramBuilder(opened.engine, numbered).standalone(frame.sensitive, attribute.table)
     condition = judged.failing[0][1]
     for _, predicate in judged.failing[1:]:

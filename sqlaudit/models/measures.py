@@ -328,12 +328,16 @@ queries, the same ones for every node.
 
 
 def find_measure(name: str, among: Mapping[str, Measure] = OF_NODES) -> Measure:
-    """The measure of that name.
+    """Return the measure of that name.
+
+    Args:
+        name: the name.
+        among: the measures that are allowed.
 
     Raises:
         UsageError: there is none; the sentence names the closest.
     """
-    if name in MEASURES and name not in among:
+    if name in MEASURES and name not in among:  # every measure is one of nodes, so this asks for one of releases
         raise UsageError(
             f"The measure {name!r} is of nodes of a lattice, not of releases. There are: {', '.join(among)}."
         )

@@ -215,13 +215,19 @@ def fit_pitman(sample: Sample, start: PitmanModel | None = None) -> PitmanModel 
 
 
 def _start_by_moments(sample: Sample) -> PitmanModel:
-    """Return Hoshino's start: the model whose members, classes, uniques and pairs are those of the sample."""
+    """Return Hoshino's start: the model whose members, classes, uniques and pairs are those of the sample.
+
+    With n members, u classes, s₁ uniques, s₂ pairs and c = s₁(s₁ - 1) / s₂:
+    θ = (n u c - s₁(n - 1)(2u + c)) / (2 s₁ u + s₁ c - n c) and α = (θ(s₁ - n) + (n - 1) s₁) / (n u).
+    No pairs count as one, and θ is 1 where the denominator is 0: this is only a start.
+    """
     members, classes, uniques = sample.members, sample.classes, sample.of_size(1)
     ratio = uniques * (uniques - 1) / max(sample.of_size(2), 1)
-    below = 2 * uniques * classes + uniques * ratio - members * ratio
-    above = members * classes * ratio - uniques * (members - 1) * (2 * classes + ratio)
-    theta = above / below if below else 1.0
-    return PitmanModel(theta, (theta * (uniques - members) + (members - 1) * uniques) / (members * classes))
+    numerator = members * classes * ratio - uniques * (members - 1) * (2 * classes + ratio)
+    denominator = 2 * uniques * classes + uniques * ratio - members * ratio
+    theta = numerator / denominator if denominator else 1.0
+    alpha = (theta * (uniques - members) + (members - 1) * uniques) / (members * classes)
+    return PitmanModel(theta, alpha)
 
 
 def _maximize_by_newton(sample: Sample, start: PitmanModel) -> PitmanModel | None:
@@ -453,15 +459,18 @@ class _SnbEquations:
         return ones, 2 * self.sample.of_size(2) / (self.classes * share**2)
 
     def solutions(self) -> Iterator[tuple[float, float]]:
-        """Yield (α, β) at every change of sign of the second equation."""
+        """Yield (α, β) at every change of sign of the second equation, on both branches of α (`upper`: the higher).
+
+        β is searched by its log-odds, in equal steps from -_WIDEST to _WIDEST.
+        """
         for upper in (False, True):
             before: tuple[float, float] | None = None
             for step in range(_PLACES + 1):
-                at = _WIDEST * (2 * step / _PLACES - 1)
-                value = self._excess_pairs(at, upper)
-                if before is not None and value is not None and before[1] * value <= 0:
-                    yield self._solve_between(before[0], at, before[1], upper)
-                before = None if value is None else (at, value)
+                log_odds = _WIDEST * (2 * step / _PLACES - 1)
+                excess = self._excess_pairs(log_odds, upper)
+                if before is not None and excess is not None and before[1] * excess <= 0:
+                    yield self._solve_between(before[0], log_odds, before[1], upper)
+                before = None if excess is None else (log_odds, excess)
 
     def _solve_between(self, low: float, high: float, at_low: float, upper: bool) -> tuple[float, float]:
         def is_before(at: float) -> bool | None:

@@ -276,7 +276,7 @@ def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
 
 
 def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Shares in a grid, the more the fuller the square, with the number in it."""
+    """Return the height and the elements of a grid of shares: each fills as much of its cell, with its text in it."""
     left, top = 180.0, 24.0
     side = min(64.0, (WIDTH - left - 10) / max(1, len(data["columns"])))
     parts = [_text(left, 14, data["y"] + " by " + data["x"])]
@@ -285,7 +285,7 @@ def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
         parts.append(_text(left - 8, middle + 4, _short(data["rows"][y])[:24], at="end", colour=INK))
         for x, value in enumerate(row):
             if value is not None:
-                full = math.sqrt(max(0.02, float(value))) * side * 0.9
+                full = math.sqrt(max(0.02, float(value))) * side * 0.9  # the area shows the share; 2% can be seen
                 centre = left + (x + 0.5) * side
                 parts.append(_box(centre - full / 2, middle - full / 2, full, full, SERIES[0], 0.35))
                 parts.append(_text(centre, middle + 4, data["texts"][y][x], at="middle", colour=INK))

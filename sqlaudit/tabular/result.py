@@ -448,14 +448,15 @@ def _drawn(result: AggregatesResult) -> Iterator[doc.Content]:
 
 
 def _hidden(result: AggregatesResult) -> doc.Table:
-    """The possible values of hidden cells, and the published cells that reveal one."""
+    """Return a row for each hidden cell: its key, its smallest and largest possible value, and what reveals it."""
 
-    def cells(one: CellInterval) -> Iterator[str]:
-        yield from (*(one.cell[name] or "–" for name in result.by), one.measure)
-        yield from ("–" if bound is None else str(bound) for bound in (one.lower, one.upper))
-        yield _sum(result, one)
+    def fields(interval: CellInterval) -> Iterator[str]:
+        # In a key – is a total (or a missing value), in a bound that there is no limit
+        yield from (*(interval.cell[name] or "–" for name in result.by), interval.measure)
+        yield from ("–" if bound is None else str(bound) for bound in (interval.lower, interval.upper))
+        yield _sum(result, interval)
 
-    rows = map(cells, result.intervals)
+    rows = map(fields, result.intervals)
     return doc.table((*map(doc.Column, result.by), "Measure", "#At least", "#At most", "Computed as"), rows)
 
 

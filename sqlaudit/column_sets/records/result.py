@@ -241,8 +241,9 @@ class RecordsReport(MeasuredReport[RecordRisk]):
             )
 
     def sections(self, result: RecordRisk) -> Iterator[tuple[doc.Section, ...]]:
-        ranked = sorted(result.contributions, key=lambda contribution: (-contribution[1], contribution[0]))
-        shares = ((name, doc.percent(share)) for name, share in ranked if share and self.suda)
+        # Without SUDA scores there are no rows, and a table without rows is left out
+        by_share = sorted(result.contributions, key=lambda contribution: (-contribution[1], contribution[0]))
+        shares = ((name, doc.percent(share)) for name, share in by_share if share and self.suda)
         yield doc.section("Contribution of each column", doc.table(("Column", "#Share of SUDA score"), shares))
         sets = ((", ".join(names), records) for names, records in result.by_set[:_MOST])
         yield doc.section("Most revealing column sets", doc.table(("Columns", "#Records"), sets))

@@ -323,10 +323,12 @@ class ConnectedDuckDB(DuckDBEngine):
         name = find_table(target.relation, self._seen, _THEIRS)
         if name is not None:
             return self._open_rows(target, self._cursor, "SELECT * FROM " + quote_name(name))
+        # The cursor does not see temporary tables and registered frames, the caller's connection itself does
         unseen = self._unseen_tables()
         name = find_table(target.relation, unseen, _THEIRS)
         if name is not None:
             return self._open_rows(target, self._theirs, "SELECT * FROM " + quote_name(name))
+        # No such table, but perhaps a file of that name
         if not exists(target.relation):
             raise unknown_table(target.relation, [*self._seen, *unseen], _THEIRS)
         return super().open(target)

@@ -339,11 +339,18 @@ class _Cells:
         self.codes: _Codes = {}
 
     def clean(self, values: list[Any], column: _Column, has_letters: bool) -> list[Any]:
-        """Return the values of a column; letters among numbers become the numbers that stand for them."""
+        """Return the values of a column as cells: NULL, a label, or the value; note in `codes` what means missing.
+
+        Args:
+            values: as the reader gives them.
+            column: the column.
+            has_letters: True if it may hold the letters of missing numbers in Stata and SAS (.a to .z).
+        """
         name, labels = column.name, self._labels.get(column.name)
         if not (labels or has_letters or self._null_cells - {""} or name in self._ranges):
             return [None if cell == "" else cell for cell in values]
         cells: dict[Any, Any] = {}
+        # Each different value is converted once
         for value in set(values) - {None, ""}:
             is_letter = has_letters and isinstance(value, str)
             code = f".{value}" if is_letter else value
@@ -357,8 +364,9 @@ class _Cells:
             if is_letter or any(_is_between(value, **part) for part in self._ranges.get(name, ())):
                 self.codes.setdefault(name, set()).add(_LETTER if is_letter and not labels else cell)
             if is_letter and not labels:
-                base, step = _LETTERS[column.kind]
-                cell = -base - step * ord(value)
+                # A column of numbers cannot hold a letter, so a number that Stata cannot have stands for it
+                lowest, spacing = _LETTERS[column.kind]
+                cell = -lowest - spacing * ord(value)
             cells[value] = cell
         return [cells.get(value) for value in values]
 

@@ -132,7 +132,11 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 
 def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace: bool) -> None:
-    """Make the view in one transaction; a view of this name is dropped first."""
+    """Make the view in one transaction; a view of this name is dropped first.
+
+    Raises:
+        UsageError: the name is in use, and `replace` is False or it is no view.
+    """
     *schema, name = view.parts()
     row = connection.execute(_KIND, [alias, schema[0] if schema else "main", name]).fetchone()
     kind = str(row[0]) if row else ""
@@ -140,7 +144,7 @@ def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace
     connection.execute("BEGIN TRANSACTION")
     with ExitStack() as on_failure:
         on_failure.callback(connection.execute, "ROLLBACK")
-        if kind:
+        if kind:  # a view, as all else was refused
             connection.execute("DROP VIEW " + view.quoted("duckdb"))
         connection.execute(view.statement("duckdb"))
         connection.execute("COMMIT")

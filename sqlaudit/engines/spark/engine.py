@@ -229,7 +229,9 @@ class SparkEngine(Engine):
     finds_files = True
 
     def __init__(self, db: Any, limits: Limits | None = None) -> None:
+        """Lease a session and make its settings; it is closed again if one is refused."""
         super().__init__(limits)
+        # What `close` needs comes before what can fail
         self._worker = Worker(self._interrupt)
         self._views: dict[str, Any] = {}
         self.private_prefix = f"sqlaudit_{uuid.uuid4().hex[:12]}_"

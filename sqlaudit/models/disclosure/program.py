@@ -300,7 +300,13 @@ class LowestClasses:
 
 
 def scan(signatures: Signatures, wanted: Sequence[Wanted], spare: int | None = None) -> list[Positions]:
-    """The lowest classes for every want, in one pass over the signatures; see `LowestClasses.result`."""
+    """Return for every want the positions of the signatures with the lowest values, in one pass over all of them.
+
+    Args:
+        signatures: the signatures.
+        wanted: what is needed.
+        spare: how many more are kept where floats cannot tell; None = as many as usual, 0 = none.
+    """
     lists = [LowestClasses(signatures, want) for want in wanted]
     for block in blocks(signatures, max(want.atoms for want in wanted)):
         for lowest in lists:
@@ -430,6 +436,7 @@ class Allocator:
         key = (candidate, own)
         if key not in self._singles:
             ways: list[Way | None] = [((candidate, atoms, own),) for atoms in range(self.atoms + 1)]
+            # No atoms: impossible with the consequent; without it the empty way, whose product is 1
             ways[0] = None if own else ()
             values = approximate * float(self.weight(candidate)) if own else approximate.copy()
             values[0] = np.inf if own else 1.0

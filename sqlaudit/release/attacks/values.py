@@ -46,8 +46,9 @@ class Homogeneity(ClassAttack):
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
         """Members of classes with one value, and how often guessing the most frequent value of a class is right."""
         figures = attribute.figures("attack_homogeneity", (DISTINCT, LARGEST), sure=release.request.sure, names=_NAMES)
-        pairs, top = int(figures["pairs"]), max(attribute.table.totals, default=0)
-        alone = expression("below", fact=DISTINCT.name, limit=2)
+        # Without the release the best guess is the most frequent value of the table
+        pairs, most_frequent = int(figures["pairs"]), max(attribute.table.totals, default=0)
+        has_one_value = expression("below", fact=DISTINCT.name, limit=2)
         return self.exposure_of(
             release,
             attribute,
@@ -60,9 +61,9 @@ class Homogeneity(ClassAttack):
                 "alone_in_class": int(figures["alone"]),
                 "nearly_sure": int(figures["nearly"]),
                 "right_guesses": Fraction(int(figures["right_guesses"]), pairs) if pairs else None,
-                "right_guesses_without_release": Fraction(top, pairs) if pairs else None,
+                "right_guesses_without_release": Fraction(most_frequent, pairs) if pairs else None,
             },
-            examples=shown_classes(release, attribute, alone, (DISTINCT, FIRST)),
+            examples=shown_classes(release, attribute, has_one_value, (DISTINCT, FIRST)),
         )
 
 

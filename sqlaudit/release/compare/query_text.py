@@ -235,7 +235,11 @@ def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int 
 
 
 def truth(formula: Formula, signatures: Mapping[int, int]) -> int:
-    """1, 0, or 2 for unknown, by SQL's logic of three values.
+    """Return 1, 0, or 2 for unknown, by SQL's logic of three values.
+
+    Args:
+        formula: the formula.
+        signatures: for each column the truth of its atoms, as digits in base 3, the lowest for atom 0.
 
     Example:
         >>> truth(("or", ("atom", 1, 0), ("not", ("atom", 1, 1))), {1: 2 + 3 * 0})
@@ -250,7 +254,9 @@ def truth(formula: Formula, signatures: Mapping[int, int]) -> int:
     if kind == "not":
         return {0: 1, 1: 0}.get(truths[0], 2)
     decisive = 0 if kind == "and" else 1
-    return decisive if decisive in truths else 2 if 2 in truths else 1 - decisive
+    if decisive in truths:
+        return decisive
+    return 2 if 2 in truths else 1 - decisive
 
 
 # Which columns a query is about: its conditions and groups by quasi-identifier, and those of other columns.

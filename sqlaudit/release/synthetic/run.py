@@ -522,23 +522,25 @@ def _hidden_copies(counting: Counting, overlaps: Sequence[ColumnOverlap]) -> Ite
     """Look for unique rows of the original in the synthetic table, without columns that may hide copies.
 
     Texts count as one in every spelling, and what is no number as missing. Numbers that may be drawn by chance are
-    left out, and compared by their position among all, which a shift or rounding hardly changes.
+    left out, and compared by their position among all, which a shift or rounding hardly changes. Yield for each set of
+    columns without which too many rows are copied the number of these rows, and a sentence.
     """
     tables = counting.tables[:2]
     columns = [[_plain(counting, column) for column in table.columns] for table in tables]
     labels = {column.label.casefold(): column.label for column in tables[0].columns}
     suspects = {labels[column.name.casefold()]: column for column in overlaps if column.name.casefold() in labels}
     suspects = {name: column for name, column in suspects.items() if column.may_hide_copies}
-    new = frozenset(name for name, column in suspects.items() if column.is_hardly_matched)
-    sets = [*(frozenset([name]) for name in suspects), new, frozenset(suspects)]
-    for names in dict.fromkeys((frozenset[str](), *sets)):
-        places = [index for index, label in enumerate(labels.values()) if label not in names]
+    hardly_matched = frozenset(name for name, column in suspects.items() if column.is_hardly_matched)
+    # What is left out: nothing, each suspect alone, all that hardly match, all suspects
+    left_out_sets = [frozenset[str](), *(frozenset([name]) for name in suspects), hardly_matched, frozenset(suspects)]
+    for left_out in dict.fromkeys(left_out_sets):
+        places = [index for index, label in enumerate(labels.values()) if label not in left_out]
         if not places:
             continue
-        step = f"copies but for {listing(sorted(names))}" if names else "copies in any spelling"
+        step = f"copies but for {listing(sorted(left_out))}" if left_out else "copies in any spelling"
         unique_rows = counting.unique_rows(1, [[side[index] for index in places] for side in columns], step)
         if unique_rows.are_copied:
-            yield unique_rows.hit_rows, _hidden_copies_sentence(unique_rows, sorted(names))
+            yield unique_rows.hit_rows, _hidden_copies_sentence(unique_rows, sorted(left_out))
     if drawn := [name for name, column in suspects.items() if column.may_be_drawn]:
         shifted = [
             [_position(counting, table, column) if column.label in drawn else column for column in side]

@@ -488,18 +488,18 @@ def _observation(found: Observed) -> Iterator[doc.Words]:
 
 
 def _box_lines(result: BoxAudit) -> doc.Table:
-    """A line for each definition of a box's users."""
-    known = (("Users in a box", result.classes), ("Users present", result.presence))
+    """Return a line for each definition of a box's users that could be checked."""
+    definitions = (("Users in a box", result.classes), ("Users present", result.presence))
     return doc.lines(
         doc.Line(
-            doc.good("passes") if held.passed else doc.bad("FAILS"),
+            doc.good("passes") if holding.passed else doc.bad("FAILS"),
             name,
-            held.fewest,
+            holding.fewest,
             f"at least {doc.count(result.k)}",
-            f"{doc.plural(held.failing_boxes, 'box', 'boxes')} ({doc.plural(held.failing_messages, 'message')})"
-            if held.failing_boxes
+            f"{doc.plural(holding.failing_boxes, 'box', 'boxes')} ({doc.plural(holding.failing_messages, 'message')})"
+            if holding.failing_boxes
             else None,
         )
-        for name, held in known
-        if held is not None
+        for name, holding in definitions
+        if holding is not None
     )

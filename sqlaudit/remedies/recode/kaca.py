@@ -638,18 +638,26 @@ def _group_lengths(starts: Integers, total: int) -> Integers:
 
 
 def _split_at_median(nodes: Integers, sizes: Integers, starts: Integers) -> Integers:
-    """Return 1 above the median of each part and 0 up to it. Missing values are the largest."""
+    """Return for each node 1 if it is above the median of its part, else 0. Missing values are the largest.
+
+    Args:
+        nodes: the nodes, part after part.
+        sizes: how much each node counts.
+        starts: where each part begins.
+
+    If the median is the largest node, the part is cut below it, so that neither side is empty.
+    """
     lengths = _group_lengths(starts, len(nodes))
     part = np.repeat(np.arange(len(starts)), lengths)
-    high = np.maximum.reduceat(nodes, starts)
+    largest = np.maximum.reduceat(nodes, starts)
     order = np.lexsort([nodes, part])
     reached = np.cumsum(sizes[order])
     before = np.concatenate([[0], reached])[starts]
     total = np.add.reduceat(sizes, starts)
-    half = 2 * (reached - before[part]) >= total[part]
-    first = np.full(len(starts), len(nodes), dtype=np.int64)
-    np.minimum.at(first, part[half], np.flatnonzero(half))
-    median = nodes[order][first]
-    below = np.where(nodes < high[part], nodes, -1)
-    cut = np.where(median < high, median, np.maximum.reduceat(below, starts))
+    reaches_half = 2 * (reached - before[part]) >= total[part]
+    median_at = np.full(len(starts), len(nodes), dtype=np.int64)
+    np.minimum.at(median_at, part[reaches_half], np.flatnonzero(reaches_half))
+    median = nodes[order][median_at]
+    below_largest = np.where(nodes < largest[part], nodes, -1)
+    cut = np.where(median < largest, median, np.maximum.reduceat(below_largest, starts))
     return (nodes > cut[part]).astype(np.int64)

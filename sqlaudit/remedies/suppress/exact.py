@@ -102,15 +102,16 @@ class PatternProgram(ExactProgram):
     present: Sequence[tuple[int, list[int]]] = ()
 
     def _read(self, problem: Problem, values: Floats, step: int) -> Solution | None:
-        """Return the partition that values stand for.
+        """Return the partition that the solver's values stand for: x, y and z in the order of the comment above.
 
-        If an x is not whole, a corner with the same open patterns has whole ones. Return None if values within the
-        solver's tolerance are no solution in whole numbers.
+        Only the y are whole numbers to the solver. If an x is not, or is above 0 where its pattern is closed, the
+        program is solved again with these y fixed, and its corner has whole x. Return None if there is no such
+        solution.
         """
-        attached = values[: len(self.candidates.members)]
-        closed = values[len(attached) : len(attached) + self.candidates.patterns] < 0.5
-        astray = np.abs(attached - np.where(closed[self.candidates.owner], 0, np.rint(attached)))
-        corner = self._corner(values, step) if astray.max(initial=0) > _TOLERANCE else attached
+        x = values[: len(self.candidates.members)]
+        is_closed = values[len(x) : len(x) + self.candidates.patterns] < 0.5
+        off_by = np.abs(x - np.where(is_closed[self.candidates.owner], 0, np.rint(x)))
+        corner = self._corner(values, step) if off_by.max(initial=0) > _TOLERANCE else x
         if corner is None:
             return None
         copies = np.rint(corner).astype(np.int64)

@@ -138,8 +138,9 @@ class SuppressReport(MeasuredReport[SuppressResult]):
     method_title = "How it was found"
 
     def headline(self, result: SuppressResult) -> doc.Toned:
+        """Return what had to be suppressed, and how sure it is that less is not enough."""
         suppressed = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
-        if not result.cost and not result.cells:
+        if not result.cost and not result.cells:  # cells without weight cost nothing, and are suppressed still
             return doc.good("Safe without suppression")
         if result.effort.stopped == "interrupted":
             return doc.warning(f"INCOMPLETE: stopped with {suppressed} to suppress")
