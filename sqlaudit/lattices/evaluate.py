@@ -7,7 +7,7 @@ whole table are compared with their limits as an audit does.
   sizes alone decide (only k is required), classes of up to half a million leave the database and are rolled up in
   memory (`sizes`): 2 to 3 times faster than statements for tables of 9 and 12 columns, and the same.
 - `AuditedNodes` audits nodes one by one where a model or a role needs more than count vectors (a population, an
-  entity, NULLs that match anything): 2.5 to 7 times slower than the histogram, and the same.
+  entity, NULLs that match anything): 1.6 to 7 times slower than the histogram, and the same.
 
 `docs/performance.md`, "How a node is decided", has the figures.
 """
