@@ -31,13 +31,14 @@ LONG = 10
 AUDIT = "audit t.csv --qi a,b --sensitive s --require k=5"
 RECORDER = """
 import json, os, sys, threading
-entered = set()
+entered = {}
 def note(frame, event, argument):
     if event == "call":
-        entered.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+        code = frame.f_code
+        entered.setdefault((code.co_filename, code.co_firstlineno, code.co_qualname))
 def leave(code):
     sys.setprofile(None)
-    print(json.dumps(sorted(entered)), file=sys.stderr, flush=True)
+    print(json.dumps(list(entered)), file=sys.stderr, flush=True)
     sys.stdout.flush()
     leave_at_once(code)
 leave_at_once, os._exit = os._exit, leave
@@ -50,7 +51,7 @@ try:
 finally:
     leave(0)
 """
-"""Runs the command line, and prints the functions that were entered: file and first line."""
+"""Runs the command line, and prints the functions that were entered, in the order of their first call."""
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
@@ -121,7 +122,7 @@ def road(root: Path) -> tuple[int, int]:
         code = f"import sys; sys.path.insert(0, {str(root)!r})\n{RECORDER}"
         command = [sys.executable, "-c", code, *AUDIT.split()]
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    entered = {(Path(file), line) for file, line in json.loads(ran.stderr.splitlines()[-1])}
+    entered = {(Path(file), line) for file, line, _ in json.loads(ran.stderr.splitlines()[-1])}
     package = (root / "sqlaudit").resolve()
     code_lines = 0
     files = {file for file, _ in entered if file.resolve().is_relative_to(package) and file.suffix == ".py"}
