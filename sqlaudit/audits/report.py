@@ -68,7 +68,7 @@ _FIGURES = {
 
 
 def unit_of(result: AuditResult) -> str:
-    """What sizes count: people when there is an entity column, rows otherwise."""
+    """Return what sizes count: people when there is an entity column, rows otherwise."""
     return "person" if result.roles.get("entity") else "row"
 
 
@@ -286,7 +286,7 @@ def risk_picture(result: AuditResult) -> doc.Picture | None:
 
 
 def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[doc.Picture]:
-    """What k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
+    """Yield what k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
     for disclosure in disclosures:
         if len({(one.maximum, one.negated) for one in disclosure.points}) > 1:
             curves = {
@@ -354,7 +354,7 @@ def _instance(names: Sequence[str]) -> str:
 
 
 def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[doc.Block]:
-    """How the table is a sample, where that is known."""
+    """Yield how the table is a sample, where that is known."""
     if roles.get("sampling_fraction") is not None:
         yield doc.Paragraph(f"The table is a sample of {doc.percent(roles['sampling_fraction'])} of its population.")
     elif roles.get("population_size") is not None:
@@ -495,7 +495,7 @@ class AuditReport(Report[AuditResult]):
 
 
 def _known_rows(result: AuditResult) -> str | None:
-    """How many rows of a person are known, where that was narrowed and makes a difference."""
+    """Return how many rows of a person are known, where that was narrowed and makes a difference."""
     several = any(warned.code == "several_combinations" for warned in result.warnings)
     return result.roles.get("known_rows") if several else None
 

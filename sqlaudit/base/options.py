@@ -169,7 +169,7 @@ def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
 
 
 def _type_of(value: Any) -> str:
-    """What was given instead: its type, as a value may be what nobody should read."""
+    """Return what was given instead: its type, as a value may be what nobody should read."""
     foreign = (
         next((element for element in value if not isinstance(element, str)), None)
         if isinstance(value, list | tuple)

@@ -263,7 +263,7 @@ class Sampling:
 
     @property
     def given(self) -> bool:
-        """Whether it is said that the table is a sample."""
+        """Return True if it is said that the table is a sample."""
         return any(getattr(self, name) is not None for name in SAMPLED_BY)
 
 

@@ -57,7 +57,7 @@ class Occurrences:
 
     @property
     def near(self) -> bool:
-        """Whether events match within a tolerance."""
+        """Return True if events match within a tolerance."""
         return self.fits is not None
 
     def ask(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -271,7 +271,7 @@ def kept_spans(
 
 
 def span_statement(engine: Engine, relation: Relation, column: Chosen, tolerance: Tolerance) -> Statement:
-    """Which values of a column are within the tolerance of which."""
+    """Return which values of a column are within the tolerance of which."""
     parameters = {"source": relation, "column": column, **tolerance.span(column)}
     return render("events/events_spans.sql", engine.dialect, **parameters)
 

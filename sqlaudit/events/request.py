@@ -250,7 +250,7 @@ class PersonsRequest:
 
     @property
     def near(self) -> bool:
-        """Whether events match within a tolerance."""
+        """Return True if events match within a tolerance."""
         return bool(self.tolerance) or self.nulls is NullPolicy.WILDCARD
 
     @property

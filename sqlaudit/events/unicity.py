@@ -305,7 +305,7 @@ class CountedPersons(PeopleFigures):
 
 
 def _reaches(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], most: int) -> bool:
-    """Whether a curve covers so many events, or ended before at the time limit."""
+    """Return True if a curve covers so many events, or ended before at the time limit."""
     return len(curve) >= most or (bool(curve) and not curve[-1].exact)
 
 

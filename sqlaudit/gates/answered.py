@@ -66,7 +66,7 @@ class WarehouseAnswers:
 
     @cached_property
     def wordings(self) -> tuple[Wording, ...]:
-        """How the statements were written, by their names; a policy is asked in the same words."""
+        """Return how the statements were written, by their names; a policy is asked in the same words."""
         if self.wording is not None:
             return (self.wording,)
         return tuple(
@@ -116,7 +116,7 @@ class WarehouseAnswers:
         return judged(table, spec, check, row.table_rows, classes, today)
 
     def unused(self) -> tuple[str, ...]:
-        """What is to be said of rows that no test asked for."""
+        """Return what is to be said of rows that no test asked for."""
         left = [name for name in self.rows if name not in self.used]
         if not left:
             return ()
@@ -146,7 +146,7 @@ def _error(table: TableEntry, spec: TestSpec, message: str, sensitive: str | Non
 
 
 def _wrong(statement: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
-    """Why rows are no answer to a statement; empty = they are."""
+    """Return why rows are no answer to a statement; empty = they are."""
     if not rows:
         return (
             "It has no results for the current policy. Run the statement that `sqlaudit compile` writes now, "
@@ -161,7 +161,7 @@ def _wrong(statement: PolicyStatement, rows: Sequence[WarehouseRow]) -> str:
 
 
 def _contradictions(statement: PolicyStatement, row: WarehouseRow) -> Iterator[str]:
-    """What no statement would return."""
+    """Yield what no statement would return."""
     classes, rows = row.classes, row.table_rows
     if classes is None or rows is None or row.undecided_classes is None or row.unusable is None:
         yield "lacks a number"
@@ -198,7 +198,7 @@ def _expected(statement: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
 
 
 def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -> bool:
-    """Whether a level may be that of so many rows in so many classes, or of so many persons."""
+    """Return True if a level may be that of so many rows in so many classes, or of so many persons."""
     bounds = next((parameter for parameter in rule.parameters if parameter.name == rule.main), None)
     if level is None or level < 0 or bounds is None:
         return level is not None and level >= 0
@@ -210,7 +210,7 @@ def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -
 
 
 def _fits(rule: Model, row: WarehouseRow) -> bool | None:
-    """Whether the level keeps the limit; None where it is not there, or as near as figures are printed."""
+    """Return True if the level keeps the limit; None where it is not there, or as near as figures are printed."""
     limit = rule.required
     if row.level is None or limit is None:
         return None
@@ -258,7 +258,7 @@ def _check(statement: PolicyStatement, row: WarehouseRow) -> Check:
 
 
 def place_of_answers(db: str) -> AdbcPlace:
-    """Where the database is that is asked.
+    """Return where the database is that is asked.
 
     Raises:
         UsageError: it is behind no ADBC driver: a policy names such connections itself.

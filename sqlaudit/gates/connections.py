@@ -313,13 +313,13 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
 
 
 def holds_password(written: str) -> bool:
-    """Whether a URL or conninfo string holds a password, or is written so oddly that it might."""
+    """Return True if a URL or conninfo string holds a password, or is written so oddly that it might."""
     user, at, _ = written.partition("://")[2].rpartition("@") if "://" in written else written.rpartition("@")
     return bool(_SECRET.search(written)) or bool(at and ":" in user)
 
 
 def database_of(connection: Connection) -> Whereabouts:
-    """What `engines.connect` takes; nothing that came from the environment is ever told of it.
+    """Return what `engines.connect` takes; nothing that came from the environment is ever told of it.
 
     Raises:
         UsageError: an environment variable is not set, or there is no such file or profile.

@@ -321,7 +321,7 @@ def _located(entry: Node | None, value: Any, location: Place) -> Node:
 
 
 def _says(node: Node, value: Any) -> bool:
-    """Whether a node of YAML says what a value of the manifest is."""
+    """Return True if a node of YAML says what a value of the manifest is."""
     if isinstance(value, dict):
         inside = children(node)
         same_keys = node.is_mapping and len(inside) == len(value)

@@ -62,7 +62,7 @@ def broken(entry: TableEntry, spec: TestSpec, message: str, code: ExitCode, sens
 
 
 def attempt(run: Callable[[], T]) -> T | SqlauditError:
-    """What comes of it, or the error that it ends in.
+    """Return what comes of it, or the error that it ends in.
 
     Raises:
         Interrupted: somebody pressed Ctrl-C.
@@ -94,7 +94,7 @@ def with_exit_code(test: GateTest) -> GateTest:
 
 
 def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
-    """How a test ends before exceptions, and what its thresholds allowed.
+    """Return how a test ends before exceptions, and what its thresholds allowed.
 
     As in dbt: with severity error, `error_if` decides first and then `warn_if`; with severity warn, `warn_if` alone.
     """

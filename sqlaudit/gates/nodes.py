@@ -56,7 +56,7 @@ def yaml_text(text: str) -> str:
 
 
 def place_of(node: Node) -> Place:
-    """Where a node stands."""
+    """Return where a node stands."""
     file, comma, line = node.place.rpartition(", line ")
     return Place(file, int(line)) if comma and line.isdecimal() else Place(node.place)
 
@@ -116,7 +116,7 @@ class PolicySection(dict[str, Node]):
         return PolicySection(self.node, self.mistakes, {**usual, **self})
 
     def take(self, key: str, read: Callable[..., T], default: D, *parameters: Any, what: str = "") -> T | D:
-        """What a reader makes of a key's value; the default where the key is absent, and after a mistake.
+        """Return what a reader makes of a key's value; the default where the key is absent, and after a mistake.
 
         Args:
             key: of the section. read: a reader, which takes `parameters` besides.
@@ -160,7 +160,7 @@ class Mistakes(list[Mistake]):
             self.append(Mistake(location, sentence.removeprefix(f"{node.place}: ")))
 
     def attempt(self, read: Callable[..., T], node: Node | None, default: D, *parameters: Any) -> T | D:
-        """What `read` makes of a node; the default without a node, and after a mistake, which is kept."""
+        """Return what `read` makes of a node; the default without a node, and after a mistake, which is kept."""
         if node is None:
             return default
         try:

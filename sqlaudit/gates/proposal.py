@@ -105,7 +105,7 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
 
 
 def is_judged(table: ProposedTable) -> bool:
-    """Whether the policy requires something of a table; else it stands there as a comment."""
+    """Return True if the policy requires something of a table; else it stands there as a comment."""
     named = any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
     return table.profile.cells is not None or (named and not table.things)
 

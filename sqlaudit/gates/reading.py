@@ -126,7 +126,7 @@ def _servers(node: Node | None, mistakes: Mistakes) -> dict[str, Node]:
 
 
 def _connection(name: str, node: Node, folder: Path, mistakes: Mistakes) -> Connection:
-    """Where a server's tables are; users and passwords are what libpq finds, for a contract has none.
+    """Return where a server's tables are; users and passwords are what libpq finds, for a contract has none.
 
     What the standard requires has to be there: libpq would find another database in the environment.
     """
@@ -198,7 +198,7 @@ def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path) -
 
 
 def _implementation(node: Node) -> Node:
-    """What a block says: a mapping, or a text that holds one.
+    """Return what a block says: a mapping, or a text that holds one.
 
     Raises:
         UsageError: it is something else.
@@ -422,7 +422,7 @@ def _roles(with_defaults: PolicySection, filled: PolicySection, usual_roles: Rol
 
 
 def _sampling(filled: PolicySection) -> Sampling:
-    """How the table is a sample.
+    """Return how the table is a sample.
 
     Raises:
         UsageError: it is said twice, or with a number out of its range.
@@ -435,7 +435,7 @@ def _sampling(filled: PolicySection) -> Sampling:
 
 
 def _role_places(filled: Mapping[str, Node]) -> dict[str, Place]:
-    """Where each column is named, for errors that are only seen in the database."""
+    """Return where each column is named, for errors that are only seen in the database."""
     places = {}
     for role in COLUMNS:
         node = filled.get(role)
@@ -461,7 +461,7 @@ def coverage_tests(
 
 
 def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
-    """What some models need besides, from the policy or the file that it names."""
+    """Return what some models need besides, from the policy or the file that it names."""
     inputs = load_inputs(folder / node.value) if isinstance(node.value, str) else inputs_from(node, folder)
     population = inputs.get("population")
     if not connection and isinstance(population, dict) and "table" in population:

@@ -175,7 +175,7 @@ def _mistakes(result: GateResult) -> list[doc.Toned]:
 
 
 def notices_of(result: GateResult) -> tuple[doc.Block, ...]:
-    """What the verdict does not cover, grouped by table."""
+    """Return what the verdict does not cover, grouped by table."""
     grouped: dict[str, list[Warned]] = {}
     for table, one in result.notices:
         grouped.setdefault(table, []).append(one)
@@ -235,7 +235,7 @@ SCHEMA = "sqlaudit-history/1"
 
 
 def accepted_document(result: GateResult) -> doc.Document:
-    """What `sqlaudit baseline` accepted."""
+    """Return what `sqlaudit baseline` accepted."""
     left = not_accepted(result)
     accepted = [test for test in result.tests if test.outcome not in UNDECIDED]
     short = [test for test in accepted if test.outcome is not Outcome.PASS]

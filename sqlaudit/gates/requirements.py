@@ -635,7 +635,7 @@ def _options(section: PolicySection, common: Common, roles: Roles) -> TestSpec:
 
 
 def _subject(key: Node, value: Node, mistakes: Mistakes, common: Common) -> list[dict[str, Any]]:
-    """What a requirement's key and value add to its options: one requirement, or those of a preset."""
+    """Return what a requirement's key and value add to its options: one requirement, or those of a preset."""
     name = key.text("a requirement's name")
     if name in LIMITS:
         kind = LIMITS[name]

@@ -174,7 +174,7 @@ class TableTests:
         )
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
-        """What is known of a table's columns: from its audit, or from a look at them where no model was tested.
+        """Return what is known of a table's columns: from its audit, or from a look at them where no model was tested.
 
         Raises:
             Interrupted: somebody pressed Ctrl-C.
@@ -252,7 +252,7 @@ class _Known:
 
 
 def _key(entry: TableEntry) -> Key:
-    """What two entries must have in common to share an audit."""
+    """Return what two entries must have in common to share an audit."""
     assert entry.target is not None
     target, inputs = replace(entry.target, label=""), entry.inputs
     return entry.connection, target, entry.roles, entry.insensitive, id(inputs) if inputs else 0
@@ -337,7 +337,7 @@ def _part(tables: Sequence[TableEntry], all_tests: _Tests, part: str) -> set[tup
 
 
 def _reached(edges: Mapping[str, Sequence[str]], start: set[str]) -> set[str]:
-    """What edges lead to, at any distance."""
+    """Return what edges lead to, at any distance."""
     reached: set[str] = set()
     waiting = list(start)
     while waiting:
@@ -400,7 +400,7 @@ def run_policy(policy: Policy, run: GateRun) -> GateResult:
 
 
 def _dataset(policy: Policy, table: TableEntry) -> Dataset:
-    """What catalogues call a table: where the policy does not say its namespace, the name of its connection."""
+    """Return what catalogues call a table: where the policy does not say its namespace, the name of its connection."""
     connection = policy.connections.get(table.connection)
     namespace = (connection.namespace if connection else "") or table.connection or "file"
     target = table.target

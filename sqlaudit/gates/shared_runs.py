@@ -64,7 +64,7 @@ class SharedRuns(ABC, Generic[L, Result]):
     _found: dict[L, Result] = field(default_factory=dict, init=False)
 
     def run(self, entry: TableEntry, spec: TestSpec, limit: L) -> list[GateTest]:
-        """What comes of a test: one result, or one for every sensitive attribute; an error is one, too.
+        """Return what comes of a test: one result, or one for every sensitive attribute; an error is one, too.
 
         Raises:
             Interrupted: somebody pressed Ctrl-C.
@@ -91,7 +91,7 @@ class SharedRuns(ABC, Generic[L, Result]):
         return tuple(remark for result in self._found.values() for remark in getattr(result, "remarks", ()))
 
     def _question(self, limit: L) -> L:
-        """What two limits must have in common to be answered by one result."""
+        """Return what two limits must have in common to be answered by one result."""
         return limit
 
     @abstractmethod

@@ -92,7 +92,7 @@ class Accepted:
 
 
 def accepted_from(test: GateTest) -> Accepted | None:
-    """What a test's result would be as an accepted state; None when it says nothing that could be accepted."""
+    """Return what a test's result would be as an accepted state; None when it says nothing that could be accepted."""
     if test.check is None or test.outcome in UNDECIDED:
         return None
     check = test.check
@@ -155,7 +155,7 @@ def _joined(sentences: Sequence[str]) -> str:
 
 
 def _moves(test: GateTest, before: Accepted, now: Accepted, *, worse: bool) -> Iterator[str]:
-    """What moved in one direction, in words."""
+    """Yield what moved in one direction, in words."""
     assert test.check is not None
     if test.check.of_columns not in ("", IDENTIFIER):  # another finding in the place of one has the same count
         yield from _finding_moves(test.check.of_columns, before, now, test.unit, worse=worse)

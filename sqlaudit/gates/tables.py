@@ -61,7 +61,7 @@ def read_connection(
 
 
 def read_target(section: PolicySection, connection: str, folder: Path) -> Target | None:
-    """What is tested, None after a mistake."""
+    """Return what is tested, None after a mistake."""
     mistakes = section.mistakes
     kinds = [kind for kind in ("table", "file", "query") if kind in section]
     if len(kinds) != 1:

@@ -142,12 +142,12 @@ class _Judged:
 
     @property
     def short(self) -> bool:
-        """Whether the requirement is not met."""
+        """Return True if the requirement is not met."""
         return self.check.status is Status.FAIL
 
     @property
     def of_classes(self) -> bool:
-        """Whether classes fail, and not the table as a whole."""
+        """Return True if classes fail, and not the table as a whole."""
         return self.item.model.facts_tell and not self.item.model.verdict_by_level
 
     @property
@@ -338,7 +338,7 @@ class AuditedNodes:
             )
 
     def _sizes(self, node: Node) -> tuple[int, int, float]:
-        """How many classes a node has, the sum of their squared rows, and of their rows times log2 of these."""
+        """Return how many classes a node has, the sum of their squared rows, and of their rows times log2 of these."""
         keys = node_keys(self._layout, node, NullPolicy.EQUAL if self._wild else self._nulls)
         statement = render(
             "lattices/lattice_squares.sql",
@@ -500,7 +500,7 @@ _FAILING = "sqlaudit_lattice_failing"
 
 
 def _all_fail(_: Chunk) -> dict[str, Any]:
-    """What makes every class of a chunk fail, for the templates: one verdict that is always true."""
+    """Return what makes every class of a chunk fail, for the templates: one verdict that is always true."""
     check = {"name": "r0", "failing": "TRUE", "doubtful": ""}
     block = {"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [check]}
     return {"blocks": [block], "any": ["r0"]}
@@ -509,7 +509,7 @@ def _all_fail(_: Chunk) -> dict[str, Any]:
 def audited_nodes(
     table: AuditedTable, population: Relation | None, base: Relation, rows: int, limit_rows: int
 ) -> AuditedNodes:
-    """What audits the nodes of a table.
+    """Return what audits the nodes of a table.
 
     Args:
         table: the table. population: the population table, if a model needs one.

@@ -106,7 +106,7 @@ class KeyLayout:
         return [f"k{word}" for word in range(self.words)]
 
     def masks(self, node: Node) -> tuple[int, ...]:
-        """What a node keeps of every key word."""
+        """Return what a node keeps of every key word."""
         each = [column.masks(level, self.words) for column, level in zip(self.columns, node, strict=True)]
         return tuple(sum(masks[word] for masks in each) for word in range(self.words))
 
@@ -261,19 +261,19 @@ class Attribute:
 
     @property
     def counted(self) -> bool:
-        """Whether any model looks at sensitive values, and not at sizes alone."""
+        """Return True if any model looks at sensitive values, and not at sizes alone."""
         models = [item.model for item in self.asked]
         looked_at = self.every_count or bool(merged_facts(models)) or not all(m.facts_tell for m in models)
         return self.table is not None and looked_at
 
     @property
     def deciding(self) -> list[Asked]:
-        """What makes a node unsafe: what is required, and not only to be warned of."""
+        """Return what makes a node unsafe: what is required, and not only to be warned of."""
         return [item for item in self.asked if decides(item)]
 
     @property
     def presence_only(self) -> bool:
-        """Whether it is enough to know which values occur in a class."""
+        """Return True if it is enough to know which values occur in a class."""
         models = [item.model for item in self.asked]
         only = {fact.macro for fact in merged_facts(models)} <= _OF_PRESENCE
         return only and not self.every_count and all(model.facts_tell for model in models)
@@ -336,7 +336,7 @@ def read_attributes(
 
 
 def decides(item: Asked) -> bool:
-    """Whether a model's verdict makes a node unsafe: it is required, and not only to be warned of."""
+    """Return True if a model's verdict makes a node unsafe: it is required, and not only to be warned of."""
     return item.model.is_required and item.requirement.severity != "warn"
 
 

@@ -140,7 +140,7 @@ class Losses:
 
     @property
     def wanted(self) -> frozenset[str]:
-        """What has to be counted besides classes: `bits`, `tuples` or `inflation`; see `LossParts`."""
+        """Return what has to be counted besides classes: `bits`, `tuples` or `inflation`; see `LossParts`."""
         measure = self.measure
         wanted = {"bits": measure.cell == "size_bits", "inflation": measure.by == "pairs"}
         wanted["tuples"] = measure.name == "entropy-volume-inflation"
@@ -194,7 +194,7 @@ class Losses:
         return parts.failing_rows * column.suppressed - cells
 
     def _scaled(self, column: ColumnCosts, cost: float) -> float:
-        """What the column adds: for shares a number between 0 and 1, else bits or levels."""
+        """Return what the column adds: for shares a number between 0 and 1, else bits or levels."""
         if self.measure.cell not in ("leaves", *_SHARES):
             return cost
         if not self.rows:
@@ -205,7 +205,7 @@ class Losses:
         return (cost - self.rows) / (self.rows * (column.leaves - 1)) if column.leaves > 1 else 0.0
 
     def _term(self, position: int, level: int, added: float = 0.0) -> float:
-        """What a column at a level adds to the sum that the loss follows from."""
+        """Return what a column at a level adds to the sum that the loss follows from."""
         column = self.columns[position]
         scaled = self._scaled(column, (column.kept[level] if self.measure.cell else level) + added)
         weight = float(self.weights[position]) if self.weights else 1.0

@@ -151,7 +151,7 @@ class NodeLosses:
         return by_node
 
     def _bits_of(self, chunk: Chunk, verdicts: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
-        """What the cells of suppressed rows leave open about their values, and what * would."""
+        """Return what the cells of suppressed rows leave open about their values, and what * would."""
         width = len(self.layout.columns)
         by_node = {number: ([0.0] * width, [0.0] * width) for number in chunk.nodes}
         for part in self._in_batches(chunk):
@@ -227,7 +227,7 @@ class NodeLosses:
 
     @cached_property
     def _value_bits(self) -> Relation:
-        """How many bits each label leaves open about each value."""
+        """Return how many bits each label leaves open about each value."""
         labels = [
             self._label(position, level)
             for position, column in enumerate(self.layout.columns)

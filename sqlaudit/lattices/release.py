@@ -242,7 +242,7 @@ def release(
 
 
 def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
-    """How the release tells which classes fail."""
+    """Return how the release tells which classes fail."""
     keys = _class_keys(opened, layout)
     requirements = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
@@ -363,7 +363,7 @@ def levels_of(result: LatticeResult, node: LatticeNode) -> dict[str, int]:
 
 
 def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> Checked:
-    """What an audit says of the release, computed from the table in this session.
+    """Return what an audit says of the release, computed from the table in this session.
 
     Args:
         opened: the table. request: what was searched for. result: what was found. star: star rows, or leave them out.

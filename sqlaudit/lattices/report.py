@@ -116,7 +116,7 @@ def losses_picture(nodes: Sequence[LatticeNode], title: str) -> doc.Picture | No
 
 
 def _kinds(result: LatticeResult) -> Mapping[Levels, str]:
-    """How each node is drawn."""
+    """Return how each node is drawn."""
     signs = {True: _SAFE, False: _UNSAFE, None: _OPEN}
     kinds = {node: signs[verdict] for node, verdict in zip(result.every_node(), result.verdicts, strict=True)}
     kinds |= {node.levels: "minimal" for node in result.minimal or ()}

@@ -215,7 +215,7 @@ class LatticePublication(BucketPublication):
 
     @property
     def is_sql(self) -> bool:
-        """Whether it is SQL that others run, so that the table's name must work outside of this session."""
+        """Return True if it is SQL that others run, so that the table's name must work outside of this session."""
         return bool(self.view) or super().is_sql
 
 

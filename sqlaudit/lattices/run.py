@@ -86,7 +86,7 @@ class SearchedTable:
         return [place for place, hierarchy in enumerate(self.hierarchies) if hierarchy.takes_part]
 
     def written(self, engine: Engine, keep: Sequence[str]) -> ReleaseColumns:
-        """What a release of it holds as it is.
+        """Return what a release of it holds as it is.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
@@ -271,7 +271,7 @@ def _costed(workbench: Engine, made: Dictionary) -> CostedColumn:
 
 
 def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
-    """How many of the values that a hierarchy lists lie under each of its labels; None when it lists none."""
+    """Return how many of the values that a hierarchy lists lie under each of its labels; None when it lists none."""
     table = hierarchy.table
     if table is None:
         return None
@@ -283,7 +283,7 @@ def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
 
 
 def _distinct(engine: Engine, relation: Relation, roles: ResolvedRoles, label: str) -> int:
-    """How many different values a sensitive attribute has; NULL is one."""
+    """Return how many different values a sensitive attribute has; NULL is one."""
     (attribute,) = [one for one in roles.sensitive if one.label == label]
     return HistogramBuilder(engine, Frame(relation.sql, (), None, False)).shape(attribute.sql)[0]
 

@@ -151,24 +151,24 @@ class Model:
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """Why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
+        """Return why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
         needs = " and ".join(cls.needs)
         return f"{needs} name sensitive values, which must not appear in SQL." if needs else ""
 
     @classmethod
     def how_to_give(cls, needs: Sequence[str]) -> str:
-        """What to do about further inputs that are missing, as a sentence about a requirement goes on."""
+        """Return what to do about further inputs that are missing, as a sentence about a requirement goes on."""
         return f"needs {' and '.join(needs)}; give them in a file with {spelled('inputs')}"
 
     def prepare(self) -> None:
         """Check parameters against the table; raise `UsageError` with both values."""
 
     def judge(self, answers: Answers) -> Judgement:
-        """What was found over all classes."""
+        """Return what was found over all classes."""
         return answers.folded(self)
 
     def told(self) -> tuple[ClassFigure, ...]:
-        """What it tells of a class that fails, besides those facts of it that are shown anyway."""
+        """Return what it tells of a class that fails, besides those facts of it that are shown anyway."""
         return ()
 
     @classmethod
@@ -202,12 +202,12 @@ class Model:
 
     @property
     def facts_tell(self) -> bool:
-        """Whether it looks at nothing but the sizes and facts of classes."""
+        """Return True if it looks at nothing but the sizes and facts of classes."""
         return not self.own_statements and self.pieces() is None
 
     @property
     def of_table(self) -> bool:
-        """Whether it is about the table as a whole, and about single classes at most besides."""
+        """Return True if it is about the table as a whole, and about single classes at most besides."""
         return self.verdict_by_level or self.pieces() is not None
 
     @property
@@ -225,7 +225,7 @@ class Model:
 
     @property
     def is_required(self) -> bool:
-        """Whether a verdict is asked for."""
+        """Return True if a verdict is asked for."""
         return bool(self.given)
 
     def shown_parameters(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Model:
         return ()
 
     def levels(self) -> dict[str, Level]:
-        """What is reported, the main number first."""
+        """Return what is reported, the main number first."""
         return {}
 
     def failing(self) -> str:
@@ -254,7 +254,7 @@ class Model:
         return None
 
     def holds(self, counts: Mapping[int, int]) -> bool:
-        """Whether a class with these counts (lane to rows) satisfies the model, exactly."""
+        """Return True if a class with these counts (lane to rows) satisfies the model, exactly."""
         raise NotImplementedError(self.name)
 
     def decided(self, size: int, counts: Sequence[int]) -> bool | None:
@@ -263,7 +263,7 @@ class Model:
         return None
 
     def falls_short(self, combination: Sequence[Any]) -> bool:
-        """Whether a class with this combination of its facts fails, where combinations decide."""
+        """Return True if a class with this combination of its facts fails, where combinations decide."""
         raise NotImplementedError(self.name)
 
     def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
@@ -271,15 +271,15 @@ class Model:
         return None
 
     def pieces(self) -> int | None:
-        """How many pieces of knowledge an attacker has; None where the model is not about knowledge."""
+        """Return how many pieces of knowledge an attacker has; None where the model is not about knowledge."""
         return None
 
     def knowledge(self) -> int:
-        """How many of them decide."""
+        """Return how many of them decide."""
         return 0
 
     def unit(self) -> int:
-        """How many distances a distance adds up."""
+        """Return how many distances a distance adds up."""
         return 1
 
     def conclude(self, levels: dict[str, Any]) -> dict[str, base.Number | None]:
@@ -353,7 +353,7 @@ class Question:
 
     @property
     def dialect(self) -> str:
-        """What statements are rendered for."""
+        """Return what statements are rendered for."""
         return self.histogram.engine.dialect
 
 
@@ -580,7 +580,7 @@ class SignatureModel(ClassModel):
         return self.judge_signatures(answers.signatures)
 
     def pieces(self) -> int:
-        """How many pieces of knowledge an attacker has."""
+        """Return how many pieces of knowledge an attacker has."""
         raise NotImplementedError(self.name)
 
     def knowledge(self) -> int:

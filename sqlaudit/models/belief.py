@@ -65,14 +65,14 @@ class Limit:
         return band(float(self.posterior))[1]
 
     def breached(self, prior: Fraction, posterior: Fraction) -> bool:
-        """Whether these beliefs are a breach."""
+        """Return True if these beliefs are a breach."""
         if self.prior_operator and not _compares(prior, self.prior_operator, self.prior):
             return False
         return _compares(posterior, self.operator, self.posterior)
 
     @property
     def of_absent(self) -> bool:
-        """Whether a value with prior and posterior 0 is a breach."""
+        """Return True if a value with prior and posterior 0 is a breach."""
         return self.breached(Fraction(0), Fraction(0))
 
 
@@ -112,7 +112,7 @@ class BayesOptimalBelief(QueryModel):
     one_value_per_person: ClassVar[bool] = True
 
     def limits(self) -> tuple[Limit, ...]:
-        """What a breach is; none when only the beliefs are asked for."""
+        """Return what a breach is; none when only the beliefs are asked for."""
         limit = self.values["posterior"]
         return () if limit is None else (Limit(">", Fraction(limit)),)
 
@@ -187,7 +187,7 @@ class BayesOptimalBelief(QueryModel):
         return sorted(beliefs, key=lambda belief: (-(belief["posterior"] or 0), belief["rank"]))
 
     def _term(self, lane: int, n: int, here: int, around: int) -> Fraction:
-        """What a belief is a share of: n rows of the class with the value, N(q0,s), and N(q*,s)."""
+        """Return what a belief is a share of: n rows of the class with the value, N(q0,s), and N(q*,s)."""
         factors = self.context.inputs.get("alpha")
         factor: Fraction = Fraction(1) if factors is None or lane < 0 else factors[lane]
         return factor * Fraction(n * here, around)

@@ -30,7 +30,7 @@ from sqlaudit.models.diversity import THESIS
 
 
 def smallest_cover(elements: int, sets: Sequence[int]) -> int | None:
-    """How many of the sets are needed to cover all elements; None when they cannot.
+    """Return how many of the sets are needed to cover all elements; None when they cannot.
 
     Args:
         elements: what is to be covered, a number whose bits are the elements.
@@ -50,7 +50,7 @@ def smallest_cover(elements: int, sets: Sequence[int]) -> int | None:
 
 
 def _covers(elements: int, sets: Sequence[int], size: int) -> bool:
-    """Whether `size` sets are enough: some set must hold the element that the fewest sets hold."""
+    """Return True if `size` sets are enough: some set must hold the element that the fewest sets hold."""
     if not elements:
         return True
     if not size:
@@ -140,7 +140,7 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
         return groups
 
     def facts(self) -> tuple[Fact, ...]:
-        """Which kinds of values occur."""
+        """Return which kinds of values occur."""
         return presence_facts("kinds", list(self._groups().values()))
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
@@ -263,7 +263,7 @@ class CategoricalRecursive(CategoricalModel):
         )
 
     def rest_label(self) -> str:
-        """What the rows that the largest category is compared with are called."""
+        """Return what the rows that the largest category is compared with are called."""
         return f"share_that_{self.values['l']}_categories_leave"
 
     def rest(self) -> str:
@@ -309,7 +309,7 @@ class CLDensityControl(CategoricalRecursive):
         return Fact(f"largest_{count}_categories", "head_of_sets", {"sets": sets, "j": count})
 
     def rest_label(self) -> str:
-        """What these are called."""
+        """Return what these are called."""
         return f"shares_from_category_{self.values['l']}_on"
 
     def rest(self) -> str:

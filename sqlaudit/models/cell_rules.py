@@ -34,18 +34,18 @@ class CellNumbers(Protocol):
 
     @property
     def known(self) -> Bools:
-        """Where they are known."""
+        """Return where they are known."""
 
 
 class CellFacts(Protocol):
     """What is known of cells; a rule that lacks something says what."""
 
     def __len__(self) -> int:
-        """How many cells there are."""
+        """Return how many cells there are."""
 
     @property
     def names(self) -> Sequence[str]:
-        """What the cells are broken down by."""
+        """Return what the cells are broken down by."""
 
     @property
     def hidden(self) -> Bools:
@@ -53,7 +53,7 @@ class CellFacts(Protocol):
 
     @property
     def contributors(self) -> CellNumbers | None:
-        """How many persons are behind each."""
+        """Return how many persons are behind each."""
 
     @property
     def value(self) -> CellNumbers | None:
@@ -61,7 +61,7 @@ class CellFacts(Protocol):
 
     @property
     def holdings(self) -> CellNumbers | None:
-        """How many holdings these belong to."""
+        """Return how many holdings these belong to."""
 
     @property
     def structural(self) -> Bools | None:
@@ -76,7 +76,7 @@ class CellFacts(Protocol):
         """The least that the sizes of contributions add up to, where some are negative; None where it is the value."""
 
     def top(self, number: int) -> CellNumbers | None:
-        """What the so many largest contributors have together; None when the contributions are not at hand."""
+        """Return what the so many largest contributors have together; None when the contributions are not at hand."""
 
     def margin(self, dimension: int) -> tuple[npt.NDArray[Any], Bools]:
         """The contributors of the next larger cell in a dimension, and where they are known."""
@@ -118,7 +118,7 @@ class CellRule(Model):
 
     @property
     def contributions(self) -> int:
-        """How many of the largest contributions of a cell it looks at."""
+        """Return how many of the largest contributions of a cell it looks at."""
         return 0
 
     @property
@@ -254,7 +254,7 @@ class _Contributions(CellRule):
         return self._level(cells.value.units, found[0]), found[1]
 
     def _largest(self, cells: CellFacts) -> tuple[list[npt.NDArray[Any]], Bools] | None:
-        """What the 1, 2, … largest contributors have together, and where that and the value are known."""
+        """Return what the 1, 2, … largest contributors have together, and where that and the value are known."""
         top = [one for number in range(1, self.contributions + 1) if (one := cells.top(number))]
         if cells.value is None or len(top) < self.contributions:
             return None
@@ -284,7 +284,7 @@ class _Contributions(CellRule):
 
     @property
     def _few_fall_short(self) -> bool:
-        """Whether a cell fails that has no more contributors than the rule looks at."""
+        """Return True if a cell fails that has no more contributors than the rule looks at."""
         return True
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
@@ -352,7 +352,7 @@ class _Estimate(_Contributions):
 
     @property
     def share(self) -> Fraction:
-        """What all others must have together, as a share of the largest contribution."""
+        """Return what all others must have together, as a share of the largest contribution."""
         raise NotImplementedError(self.name)
 
     def alone(self) -> Alone:

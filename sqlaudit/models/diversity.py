@@ -124,7 +124,7 @@ class DistinctDiversity(ClassModel):
     by_counts: ClassVar[bool] = True
 
     def facts(self) -> tuple[Fact, ...]:
-        """How many values occur."""
+        """Return how many values occur."""
         return (DISTINCT,)
 
     def levels(self) -> dict[str, Level]:
@@ -246,7 +246,7 @@ class RecursiveDiversity(ClassModel):
 
 
 def entropy_at_least(counts: list[int], limit: Fraction) -> bool:
-    """Whether exp(entropy) of the counts is at least `limit`, exactly.
+    """Return True if exp(entropy) of the counts is at least `limit`, exactly.
 
     With l = a/b the condition is (b n)^n ≥ a^n Π c^c. Logarithms in high precision decide unless both sides are
     equal, which is decided by the prime factors of the counts.

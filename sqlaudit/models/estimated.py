@@ -52,7 +52,7 @@ class EstimatedModel(SizeModel):
 
     @property
     def sampled(self) -> SampledFrom:
-        """What is known of the population."""
+        """Return what is known of the population."""
         sampled_from: SampledFrom = self.context.inputs[SAMPLING]
         return sampled_from
 
@@ -308,7 +308,7 @@ class ExpectedReidentifications(EstimatedModel):
         return self._bounded(numbers, chance)
 
     def level_by_sizes(self, sizes: ClassSizes) -> Any:
-        """What a limit must allow: the prosecutor's number, which no attacker exceeds."""
+        """Return what a limit must allow: the prosecutor's number, which no attacker exceeds."""
         return self.judge_sizes(sizes).levels.get("prosecutor")
 
     def _bounded(self, numbers: Mapping[str, Any], share: float) -> Judgement:
@@ -337,7 +337,7 @@ def _times(bias: Mapping[str, Any]) -> str:
 
 
 def _weighted(question: Question) -> dict[str, Any]:
-    """What weights say of the classes.
+    """Return what weights say of the classes.
 
     Raises:
         UsageError: in some class they add up to fewer people than rows.
@@ -362,13 +362,13 @@ def _weighted(question: Question) -> dict[str, Any]:
 
 
 def _unproven(what: str, bound: float | None) -> str:
-    """Why an estimate within the limit is no pass, and what to do."""
+    """Return why an estimate within the limit is no pass, and what to do."""
     proven = "with weights there is no bound" if bound is None else f"the {what} prove only at most {figure(bound)}"
     return f"An estimate alone cannot pass, and {proven}. {_BRING}"
 
 
 def _details(estimation: Estimate, sample: Sample) -> dict[str, Any]:
-    """What the estimate rests on."""
+    """Return what the estimate rests on."""
     return {
         "estimator": estimation.estimator,
         "population": sample.population,

@@ -152,7 +152,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
             )
 
     def facts(self) -> tuple[Fact, ...]:
-        """Which points occur."""
+        """Return which points occur."""
         return presence_facts("points", self.groups())
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
@@ -166,7 +166,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
 
 
 def intervals_needed(numbers: Sequence[Fraction], width: Fraction) -> int:
-    """How many closed intervals of a width cover the numbers (ascending).
+    """Return how many closed intervals of a width cover the numbers (ascending).
 
     Example:
         >>> intervals_needed([Fraction(0), Fraction(1), Fraction(3), Fraction(4)], Fraction(1))
@@ -232,7 +232,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
         return Judgement(levels, int(classes), int(rows), listing=listing)
 
     def _parameters(self, question: Question) -> dict[str, Any]:
-        """What `_estimates.sql` needs."""
+        """Return what `_estimates.sql` needs."""
         function, width = self.class_function, float(self.context.inputs["width"])
         return {
             "source": Raw(question.frame.source),

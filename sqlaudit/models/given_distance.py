@@ -102,7 +102,7 @@ class GivenDistance(HistogramModel):
 
 
 def _surplus(counts: Sequence[int], totals: Sequence[int]) -> list[int]:
-    """What a class has of each group beyond its share of the table, times both sizes."""
+    """Return what a class has of each group beyond its share of the table, times both sizes."""
     n, everybody = sum(counts), sum(totals)
     return [count * everybody - total * n for count, total in zip(counts, totals, strict=True)]
 
@@ -120,7 +120,7 @@ class NumericTCloseness(FunctionModel, GivenDistance):
     short_forms: ClassVar[tuple[str, ...]] = ("t_numeric",)
 
     def work(self, surplus: Sequence[int]) -> Fraction:
-        """What has to cross each gap, times its width."""
+        """Return what has to cross each gap, times its width."""
         gaps = [right - left for left, right in pairwise(self.points())]
         return sum((gap * abs(over) for gap, over in zip(gaps, accumulate(surplus), strict=False)), Fraction(0))
 

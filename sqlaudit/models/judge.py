@@ -83,7 +83,7 @@ def of_values(watched: Sequence[ClassRequirement]) -> tuple[str, ...]:
 
 
 def foreseen(evaluations: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
-    """What `Judged.watched` has, as far as it is known before anything is."""
+    """Return what `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
         ClassRequirement(
             item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, is_met=True, figures=model.told()
@@ -94,7 +94,7 @@ def foreseen(evaluations: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
 
 
 def statements_of(histogram: ClassHistogram, evaluations: Sequence[Asked]) -> list[Statement]:
-    """What `judge` is certain to ask of the classes."""
+    """Return what `judge` is certain to ask of the classes."""
     carried = [item.model for item in evaluations if item.model.by_figures]
     statements = [histogram.figures_statement(*_common(carried))]
     if (knowledge := _knowledge(evaluations)) is not None and histogram.lane_count:
@@ -176,7 +176,7 @@ def undecided(verdicts: Judged, merged: Mapping[str | None, str]) -> Judged:
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> ClassRequirement | None:
-    """What names the failing classes; None when nothing does."""
+    """Return what names the failing classes; None when nothing does."""
     model, listing, predicate = item.model, judgement.listing, ""
     if not judgement.unnamed and listing is None:
         predicate = model.failing() or judgement.at_limit
@@ -205,7 +205,7 @@ def _knowledge(evaluations: Sequence[Asked]) -> int | None:
 
 
 def _common(models: Sequence[Model]) -> tuple[list[Fact], Levels, Verdicts]:
-    """What the statement that models share asks for: facts, levels and verdicts."""
+    """Return what the statement that models share asks for: facts, levels and verdicts."""
     levels, verdicts = [], []
     for position, model in enumerate(models):
         for name, level in model.levels().items():
@@ -285,7 +285,7 @@ def _refuse_contradiction(item: Asked, level: Number) -> None:
 
 
 def compares(level: Number, operator: str, limit: Number | None) -> bool:
-    """Whether `level operator limit` holds."""
+    """Return True if `level operator limit` holds."""
     if limit is None:
         return False
     exact = level if isinstance(level, float) else Fraction(level)
@@ -316,7 +316,7 @@ def _worse(row_check: Check, person_check: Check) -> Check:
 
 
 def _is_worse(this: Check, other: Check) -> bool:
-    """Whether a check is worse than another one of the same requirement: by verdict, then by level."""
+    """Return True if a check is worse than another one of the same requirement: by verdict, then by level."""
     if this.status is not other.status:
         return WORST_FIRST.index(this.status) < WORST_FIRST.index(other.status)
     if this.level is None or other.level is None or this.level == other.level:

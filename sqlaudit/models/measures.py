@@ -54,7 +54,7 @@ class Measure:
 
     @property
     def needs_pairs(self) -> bool:
-        """Whether it must be known which released row belongs to which original row."""
+        """Return True if it must be known which released row belongs to which original row."""
         return self.by in ("pairs", "noise")
 
     @property

@@ -89,11 +89,11 @@ class PersonsModel(Model):
         return None
 
     def alone(self) -> int:
-        """How many events somebody knows in one SELECT, where one carries it; 0 = all."""
+        """Return how many events somebody knows in one SELECT, where one carries it; 0 = all."""
         return 0
 
     def drawn(self) -> int:
-        """How many events are drawn at random; 0 = none are."""
+        """Return how many events are drawn at random; 0 = none are."""
         return 0
 
     def telling(self) -> tuple[int, Fraction, int] | None:
@@ -320,7 +320,7 @@ def covers(curve: Sequence[KnownEvents] | Sequence[ValueDisclosure], events: int
 
 
 def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
-    """What some models ask of persons together; None when none asks."""
+    """Return what some models ask of persons together; None when none asks."""
     asking = [model for model in models if isinstance(model, PersonsModel)]
     if not asking:
         return None

@@ -208,7 +208,7 @@ def verdict_of(checks: Iterable[Check]) -> doc.Toned:
 
 
 def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
-    """How many requirements are met, as a large figure; nothing when none was asked for."""
+    """Yield how many requirements are met, as a large figure; nothing when none was asked for."""
     if grouped := by_requirement(checks):
         met = sum(several[0].status is Status.PASS for several in grouped)
         tone: doc.Tone = "good" if met == len(grouped) else "bad" if grouped[0][0].status is Status.FAIL else "warn"
@@ -333,7 +333,7 @@ def what_fails(check: Check, rows: int) -> str:
 
 
 def short_cell(check: Check, rows: int) -> str:
-    """What fails, as a table has it: `640 (9.0%)`."""
+    """Return what fails, as a table has it: `640 (9.0%)`."""
     if check.failing_rows is None:
         return ""
     return f"{doc.count(check.failing_rows)} ({doc.percent(_share_of(check, rows))})" if check.failing_rows else "0"
@@ -399,7 +399,7 @@ def _published(preset: Entry) -> Iterator[tuple[str, doc.Words]]:
 
 
 def model_document(entry: Entry) -> doc.Document:
-    """What one model means, where it comes from, how to require it and what it needs."""
+    """Return what one model means, where it comes from, how to require it and what it needs."""
     facts = doc.facts(
         ("name", ", ".join([entry["name"], *entry["short_forms"]])),
         ("option", example(entry)),

@@ -72,7 +72,7 @@ class Preset:
 
     @property
     def line(self) -> str:
-        """What a report says of it."""
+        """Return what a report says of it."""
         return f"{self.name}: {self.title}, {self.clause} ({self.date})"
 
     @property
@@ -119,7 +119,7 @@ def find_preset(name: str) -> Preset:
 
 
 def of_rows(names: Iterable[str]) -> tuple[Requirement, ...]:
-    """What presets require of rows.
+    """Return what presets require of rows.
 
     Raises:
         UsageError: an unknown one, or one without a limit on rows, which must not pass by requiring nothing.
@@ -128,7 +128,7 @@ def of_rows(names: Iterable[str]) -> tuple[Requirement, ...]:
 
 
 def of_cells(names: Iterable[str]) -> tuple[Requirement, ...]:
-    """What presets require of cells of published tables.
+    """Return what presets require of cells of published tables.
 
     Raises:
         UsageError: an unknown one, or one without a rule for cells.
@@ -145,7 +145,7 @@ def _required(name: str, command_name: str) -> tuple[Requirement, ...]:
 
 
 def _without(preset: Preset, command_name: str) -> str:
-    """Why a preset cannot be required here, and where it can."""
+    """Return why a preset cannot be required here, and where it can."""
     if preset.name == SafeHarbor.preset:
         return f"{preset.name} is a check of columns. Use it in {command('audit')}, or in a policy."
     if preset.audit or preset.aggregates:

@@ -40,7 +40,7 @@ class CellCosts:
 
 
 def column_costs(bench: Bench, coded: CodedPair, covered: Covered, beta: Fraction, changed_values: int) -> CellCosts:
-    """What the cells of one column cost.
+    """Return what the cells of one column cost.
 
     Args:
         beta: the exponent of height weights. changed_values: pairs of a value and another value, which no level shows.
@@ -373,7 +373,7 @@ def _noise_loss(
 
 
 def losses_of(tables: OpenedTables, request: CompareRequest, measures: Sequence[Measure]) -> list[Loss]:
-    """What was lost, by each of the measures."""
+    """Return what was lost, by each of the measures."""
     losses: list[Loss] = []
     if any(measure.by == "cells" for measure in measures):
         both = zip(tables.covered, tables.changed_values, strict=True)

@@ -62,11 +62,11 @@ class RemedyTable:
 
     @property
     def keys(self) -> tuple[Resolved, ...]:
-        """What patterns are made of: the quasi-identifiers, then what else tells them apart."""
+        """Return what patterns are made of: the quasi-identifiers, then what else tells them apart."""
         return (*self.roles.quasi_identifiers, *self.apart)
 
     def written(self, keep: Sequence[str]) -> ReleaseColumns:
-        """What a release of it holds as it is.
+        """Return what a release of it holds as it is.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
@@ -76,7 +76,7 @@ class RemedyTable:
         )
 
     def parameters(self, others: Sequence[str] = ()) -> dict[str, Any]:
-        """What the steps in `_remedy.sql` need; `others` are further columns, quoted."""
+        """Return what the steps in `_remedy.sql` need; `others` are further columns, quoted."""
         return {
             "source": self.relation,
             "keys": self.keys,
@@ -516,7 +516,7 @@ def _keep(table: RemedyTable, name: str, rows: Sequence[Piece]) -> str:
 
 
 def _checked(table: RemedyTable, made: Rewritten, relation: Relation, request: AuditRequest) -> Checked:
-    """What an audit says of the release.
+    """Return what an audit says of the release.
 
     Raises:
         EngineError: it has other rows than were decided, or fails a requirement.

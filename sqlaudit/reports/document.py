@@ -297,7 +297,7 @@ def as_block(content: Block | Words | Iterable[Words]) -> Block:
 
 
 def has_content(block: Block) -> bool:
-    """Whether a block has any content."""
+    """Return True if a block has any content."""
     if isinstance(block, Paragraph):
         return bool(text_of(block.words))
     said = {Bullets: "items", Facts: "pairs", Table: "rows", Picture: "data", Code: "text", ProposedCommand: "words"}
@@ -382,7 +382,7 @@ class Document:
 
     @property
     def first_screen(self) -> tuple[Block, ...]:
-        """What stands under the verdict, the figures as words."""
+        """Return what stands under the verdict, the figures as words."""
         figures = Facts(tuple((one.name, Toned(one.value, one.tone)) for one in self.figures))
         return (*self.opening, *([figures] if self.figures else []), *self.lead[len(self.opening) :])
 
@@ -705,5 +705,5 @@ def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
 
 
 def written_to(file: str, buckets: str) -> str:
-    """Where a release was written, and where the values of its buckets."""
+    """Return where a release was written, and where the values of its buckets."""
     return f"Written to {file}{f', the values of its buckets to {buckets}' if buckets else ''}."

@@ -38,7 +38,7 @@ def terms_of(document: Document) -> tuple[Term, ...]:
 
 
 def sentence_of(document: Document) -> str:
-    """Where the words of a report are explained; empty where it uses none that are."""
+    """Return where the words of a report are explained; empty where it uses none that are."""
     return f"`{PAGE}` explains the words of this report." if terms_of(document) else ""
 
 

@@ -119,7 +119,7 @@ def _svg(height: float, parts: Sequence[str], attributes: str = "") -> str:
 
 
 def _parts(picture: doc.Picture) -> tuple[float, list[str]]:
-    """How high the picture is, and its elements."""
+    """Return how high the picture is, and its elements."""
     if picture.kind not in KINDS:
         raise InputError("A picture in this file is of a kind that this version cannot draw.")
     try:
@@ -259,7 +259,7 @@ def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> l
 
 
 def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Which columns belong to which set: dots that a line joins."""
+    """Return which columns belong to which set: dots that a line joins."""
     columns, sets, left = data["columns"], data["sets"], 230.0
     wide = (WIDTH - left - 20) / max(1, len(sets))
     parts = [_text(left - 14, 24 + row * _ROW, _short(name), at="end", colour=INK) for row, name in enumerate(columns)]
@@ -300,7 +300,7 @@ def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
 
 
 def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool | None]:
-    """Whether each label stands above its node.
+    """Return True if each label stands above its node.
 
     In a crowded row every other one stands below; None where that is not enough, so that no label covers another: only
     the chosen node has one there.

@@ -95,7 +95,7 @@ def _sizes(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
 
 
 def _curves(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
-    """What each number of pieces reveals, from nothing to certainty, one attacker after the other."""
+    """Yield what each number of pieces reveals, from nothing to certainty, one attacker after the other."""
     limit = data.get("limit")
     curves = {name: _thinned(points) for name, points in data["curves"].items()}
     drawn = [point for points in curves.values() for point in points]
@@ -116,7 +116,7 @@ def _thinned(points: Sequence[Any]) -> Sequence[Any]:
 
 
 def _columns(labels: Sequence[str], numbers: Sequence[str], width: int) -> int:
-    """How long a bar may be beside its label and its number."""
+    """Return how long a bar may be beside its label and its number."""
     taken = max(map(len, labels), default=0) + max(map(len, numbers), default=0) + 4
     return max(4, min(_LONGEST, width - taken))
 
@@ -172,7 +172,7 @@ def render_text(
 
 
 def _shown(blocks: tuple[doc.Block, ...], width: int, plots: bool) -> tuple[Shown, ...]:
-    """What is laid out of the blocks: those in words, and plots where they are wanted."""
+    """Return what is laid out of the blocks: those in words, and plots where they are wanted."""
     shown: list[Shown] = []
     for block in blocks:
         if plots and isinstance(block, doc.Picture):
@@ -257,7 +257,7 @@ def _widths(table: doc.Table, width: int) -> list[int | None] | None:
 
 
 def _texts(table: doc.Table, place: int) -> list[str]:
-    """What stands in a column, its heading first."""
+    """Return what stands in a column, its heading first."""
     cells = (doc.text_of(row[place]) for row in table.rows)
     return [doc.visible(text) for text in (table.columns[place].title, *cells)]
 

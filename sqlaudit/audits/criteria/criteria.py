@@ -232,7 +232,7 @@ class Telling:
 
 
 def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
-    """What has to be computed besides the requirements of an audit, without being required.
+    """Return what has to be computed besides the requirements of an audit, without being required.
 
     Nothing where no requirement narrows what is computed, where no column is sensitive, and where classes overlap.
     """
@@ -243,7 +243,7 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
 
 
 def criteria_of(result: Any, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
-    """What an audit says to the criteria.
+    """Return what an audit says to the criteria.
 
     Args:
         result: what the audit found, an `AuditResult` (which imports this module when it is asked for the report).
@@ -324,13 +324,13 @@ class _Figures:
             yield ToldFigure(f"average chance over all {self._unit}", average)
 
     def population(self) -> Iterator[ToldFigure]:
-        """What was estimated of the population that the table is a sample of."""
+        """Yield what was estimated of the population that the table is a sample of."""
         for model, check in self._checks(REGISTRY.values()):
             if (sentence := model.population_sentence(check, self._tell.amount)) is not None:
                 yield ToldFigure(*sentence)
 
     def inference(self) -> Iterator[ToldFigure]:
-        """What a group reveals about the sensitive value."""
+        """Yield what a group reveals about the sensitive value."""
         columns = self._result.roles.get("sensitive", ())
         if not columns:
             yield ToldFigure("figures", "none (no sensitive columns)")
@@ -351,14 +351,14 @@ class _Figures:
             yield ToldFigure("columns that look like direct identifiers", doc.listing(alike))
 
     def threshold(self, size: int) -> Iterator[ToldFigure]:
-        """Whether every group is large enough for a highest risk of 1 in that size."""
+        """Return True if every group is large enough for a highest risk of 1 in that size."""
         least = self._sizes.min_size
         held = "no groups" if least is None else "yes" if least >= size else "no"
         yield ToldFigure(f"every group has at least {size} rows (risk at most 1/{size})", held)
         yield ToldFigure(f"{self._unit} above that risk", self._below(size))
 
     def roles(self) -> Iterator[ToldFigure]:
-        """Which columns are known, sensitive or unassigned."""
+        """Yield which columns are known, sensitive or unassigned."""
         given = self._result.roles
         bare = [name for one in self._result.warnings if one.code == "columns_without_role" for name in one.columns]
         yield ToldFigure("quasi-identifiers", doc.listing(given.get("quasi_identifiers", ())))

@@ -126,7 +126,7 @@ class Compiled:
 
     @property
     def executed(self) -> bool:
-        """Whether statements in this dialect are executed by the tests."""
+        """Return True if statements in this dialect are executed by the tests."""
         return DIALECTS[self.dialect].executed
 
 
@@ -342,14 +342,14 @@ class _Job:
         return column(text or "", self.dialect, option, exact=self.exact_names)
 
     def _entity(self) -> Raw | None:
-        """What tells persons apart."""
+        """Return what tells persons apart."""
         if self.roles.entity is None:
             return None
         written = self._named(self.roles.entity, about("entity"))
         return Raw(folded(written, self.dialect) if self.roles.values is Folding.FOLD else written)
 
     def _sensitive(self, recipe: Recipe) -> Raw | None:
-        """What tells sensitive values apart, for a check that counts them; one that orders them has no texts."""
+        """Return what tells sensitive values apart, for a check that counts them; one that orders them has no texts."""
         if not recipe.by_value or self.attribute is None:
             return None
         written = self._named(self.attribute, about("sensitive"))
@@ -425,7 +425,7 @@ def section(compiled: Compiled) -> str:
 
 
 def definition(compiled: Compiled) -> str:
-    """What a check is, in a sentence."""
+    """Return what a check is, in a sentence."""
     model = REGISTRY.get(compiled.model) or CELL_RULES[compiled.model]
     return f"{model.title}: {model.definition}"
 
@@ -507,7 +507,7 @@ def compile_cells(
 
 
 def _alone(rule: CellRule, requirement: Requirement, columns: Mapping[str, Raw]) -> Alone:
-    """How one SELECT decides a rule, where it can and the columns for it are named."""
+    """Return how one SELECT decides a rule, where it can and the columns for it are named."""
     alone = rule.alone()
     if alone is None:
         raise NotCarried(f"{requirement.text!r} looks at margins of cells, as only {command('aggregates')} does.")

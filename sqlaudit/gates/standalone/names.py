@@ -45,7 +45,7 @@ class Dialect:
 
     @property
     def executed(self) -> bool:
-        """Whether statements in it are executed by the tests."""
+        """Return True if statements in it are executed by the tests."""
         return bool(self.executed_on)
 
 
@@ -278,7 +278,7 @@ def _table(text: str, dialect: str) -> str:
 
 @functools.lru_cache(maxsize=512)
 def _is_plain(name: str, dialect: str) -> bool:
-    """Whether the dialect reads a name as a column when it is not quoted."""
+    """Return True if the dialect reads a name as a column when it is not quoted."""
     if name.lower() in RESERVED:
         return False
     try:
@@ -385,7 +385,7 @@ class _Patterns:
     nul: str = ""
 
     def has(self, text: str, pattern: str) -> str:
-        """Whether a text has what a pattern matches."""
+        """Return True if a text has what a pattern matches."""
         return self.contains.replace("{}", pattern).replace("?", text)
 
     def replace(self, text: str, pattern: str, new: str) -> str:
@@ -409,7 +409,7 @@ def _unicode(
     unsure: str = "",
     nested: str = "",
 ) -> DialectFolding:
-    """Where patterns know Unicode. Texts of plain ASCII without blanks take a short way.
+    """Return where patterns know Unicode. Texts of plain ASCII without blanks take a short way.
 
     Upper case before lower case brings letters together that one of them alone tells apart; a dotted I is an i, and a
     sharp s two. `normal` makes one of the forms that Unicode has for a text, `compatible` one of all widths.

@@ -104,7 +104,7 @@ class PolicyStatement:
 
 
 def wording_of(test_id: str, run: str) -> Wording | None:
-    """How the statement of a name was written; None when the text is no such name.
+    """Return how the statement of a name was written; None when the text is no such name.
 
     Example:
         >>> wording_of("claims__k_5__snowflake_exact_" + "0" * 20, "").dialect
@@ -328,7 +328,7 @@ _RUN = "/run-results/"
 
 
 def is_artefact(document: Any) -> bool:
-    """Whether a JSON document is an artefact of dbt."""
+    """Return True if a JSON document is an artefact of dbt."""
     return isinstance(document, dict) and isinstance(document.get("metadata"), dict) and _SCHEMA in document["metadata"]
 
 
@@ -388,7 +388,7 @@ def _row(message: Any) -> dict[str, Any] | None:
 
 
 def same_statement(sql: str, ran: str) -> bool:
-    """Whether a text that ran is a statement, perhaps under comments.
+    """Return True if a text that ran is a statement, perhaps under comments.
 
     Example:
         >>> same_statement("SELECT 1", "-- k=5\\nSELECT 1;\\n"), same_statement("SELECT 1", "SELECT 2")

@@ -301,7 +301,7 @@ def disclosure_limits(c: Fraction, atoms: int) -> tuple[str, str]:
 
 
 def _range(model: RangeControl) -> Recipe:
-    """How far apart the values of a class are, for a class function that is the value itself."""
+    """Return how far apart the values of a class are, for a class function that is the value itself."""
     limit = model.values["delta"]
     failing = "" if limit is None else piece("range_below", limit=Fraction(limit))
     return Recipe(

@@ -87,7 +87,7 @@ def _lowest(rows: tuple[tuple[int, ...], ...], values: Sequence[Fraction], class
 
 
 def _splits(others: Least, taken: Sequence[Fraction], t: int, fewest: int) -> list[Fraction]:
-    """What t atoms reach when one class more takes some of them, at least `fewest`."""
+    """Return what t atoms reach when one class more takes some of them, at least `fewest`."""
     return [rest * taken[j] for j in range(fewest, t + 1) if (rest := others[t - j]) is not None]
 
 

@@ -339,7 +339,7 @@ class Candidates:
 
 
 def wanted_classes(atoms: int, slack: int = 0) -> list[Wanted]:
-    """What is needed for up to `atoms` atoms, the consequent included: so other classes have at most atoms - 1.
+    """Return what is needed for up to `atoms` atoms, the consequent included: so other classes have at most atoms - 1.
 
     With `slack`, so many classes more in every list.
     """
@@ -432,7 +432,7 @@ class Allocator:
         return self._values[way]
 
     def single(self, candidate: int, approximate: FloatArray, own: bool) -> Best:
-        """What one class alone can do; with `own` it holds the consequent, so it has at least one atom."""
+        """Return what one class alone can do; with `own` it holds the consequent, so it has at least one atom."""
         key = (candidate, own)
         if key not in self._singles:
             ways: list[Way | None] = [((candidate, atoms, own),) for atoms in range(self.atoms + 1)]
@@ -465,7 +465,7 @@ class Allocator:
         return Best(table.min(axis=1), tuple(ways))
 
     def _near(self, table: FloatArray) -> NDArray[np.bool_]:
-        """Which entries of each row may be its minimum in truth."""
+        """Return which entries of each row may be its minimum in truth."""
         least = table.min(axis=1)
         limit = np.maximum(least * (1 + tolerance(self.atoms)), UNCERTAIN)
         return np.asarray((table <= limit[:, None]) & np.isfinite(table))
@@ -623,7 +623,7 @@ class ClassDisclosure:
         return 1 / (1 + self._exact_ratio(position))
 
     def failing(self, c: Fraction | Decimal | int) -> NDArray[np.bool_]:
-        """Which signatures have a disclosure of at least `c`, exactly; shape (S,)."""
+        """Return which signatures have a disclosure of at least `c`, exactly; shape (S,)."""
         threshold = exact_threshold(c)
         if threshold == 0:
             return np.ones(len(self._ratio), dtype=np.bool_)
@@ -661,7 +661,7 @@ class ClassDisclosure:
         return places[ranked][:number]
 
     def _decide(self, places: IntArray, limit: Fraction) -> NDArray[np.bool_]:
-        """Whether the exact ratio is at most `limit`, for signatures that floats cannot decide."""
+        """Return True if the exact ratio is at most `limit`, for signatures that floats cannot decide."""
         known: dict[tuple[object, ...], bool] = {}
         out = np.empty(len(places), dtype=np.bool_)
         for number, position in enumerate(places.tolist()):

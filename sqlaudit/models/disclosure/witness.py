@@ -357,7 +357,7 @@ class _Table:
 
 
 def _used(conjunction: Iterable[_Part]) -> Counter[int]:
-    """How many people have the value of each cell."""
+    """Return how many people have the value of each cell."""
     used: Counter[int] = Counter()
     for who, cell in conjunction:
         used[cell] += 1 if who >= 0 else -who

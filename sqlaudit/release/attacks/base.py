@@ -250,7 +250,7 @@ class AttackedAttribute:
 
     @property
     def label(self) -> str:
-        """What the user calls it."""
+        """Return what the user calls it."""
         return self.resolved.label
 
     def figures(self, template: str, facts: Sequence[Fact], names: Sequence[str], **parameters: Any) -> dict[str, Any]:
@@ -291,12 +291,12 @@ class AttackedRelease:
 
     @property
     def unit(self) -> str:
-        """What classes count."""
+        """Return what classes count."""
         return "rows" if self.roles.entity is None else "persons"
 
     @property
     def overlapping(self) -> bool:
-        """Whether classes overlap, because a missing value matches any."""
+        """Return True if classes overlap, because a missing value matches any."""
         return self.given.nulls is NullPolicy.WILDCARD
 
 
@@ -326,11 +326,11 @@ class Attack(ABC):
 
     @abstractmethod
     def lacks(self, release: AttackedRelease) -> str:
-        """What keeps the attack from being tried, as a sentence; empty when nothing does."""
+        """Return what keeps the attack from being tried, as a sentence; empty when nothing does."""
 
     @abstractmethod
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """What the attack achieves, one exposure for each sensitive attribute that it is about.
+        """Yield what the attack achieves, one exposure for each sensitive attribute that it is about.
 
         Raises:
             UsageError: what it was given does not fit.
@@ -360,12 +360,12 @@ class ClassAttack(Attack):
             yield self.attack(release, attribute)
 
     def exposure_of(self, release: AttackedRelease, attribute: AttackedAttribute, **figures: Any) -> Exposure:
-        """What the attack achieves against one attribute."""
+        """Return what the attack achieves against one attribute."""
         return self.exposure(about=attribute.label, unit=release.unit, **figures)
 
     @abstractmethod
     def attack(self, release: AttackedRelease, attribute: AttackedAttribute) -> Exposure:
-        """What is learned about one attribute."""
+        """Return what is learned about one attribute."""
 
 
 def shown_classes(

@@ -204,7 +204,7 @@ class Split:
         return self._known[key]
 
     def _fillings(self, size: int, counts: Counts) -> Iterator[tuple[Counts, int, Counts]]:
-        """How often each value occurs in a safe block, the number of arrangements, and what is left in order."""
+        """Yield how often each value occurs in a safe block, the number of arrangements, and what is left in order."""
         for filled in _parts(size, counts):
             self._budget.spend()
             if self._rule.holds(tuple(sorted((count for count in filled if count), reverse=True))):
@@ -230,7 +230,7 @@ def _parts(size: int, counts: Counts) -> Iterator[Counts]:
 
 
 def posteriors(splits: Sequence[tuple[Split, int]]) -> tuple[float, list[tuple[Split, list[Posterior]]]]:
-    """What is learned about every kind of class when the finer node is known not to be safe.
+    """Return what is learned about every kind of class when the finer node is known not to be safe.
 
     Args:
         splits: each kind of class, with how many classes are of that kind.
@@ -382,7 +382,7 @@ def _note(impossible: Sequence[Figure], missing: int, steps: int) -> str:
 
 
 def _step(release: AttackedRelease, columns: Sequence[Labelled], finer: int, rule: Rule) -> dict[str, Figure]:
-    """What is learned from one column's having to be a level coarser."""
+    """Return what is learned from one column's having to be a level coarser."""
     column = columns[finer]
     names = ("chance_unsafe", "newly_certain", "newly_nearly_sure", "prior", "posterior", "highest")
     step: dict[str, Figure] = {"column": column.mine.label, "level": column.level, **dict.fromkeys(names)}

@@ -76,7 +76,7 @@ class Paired:
 
     @property
     def telling(self) -> bool:
-        """Whether the order can matter: with a single value on one side it cannot."""
+        """Return True if the order can matter: with a single value on one side it cannot."""
         return self.my_values > 1 and self.their_values > 1
 
     @property
@@ -121,7 +121,7 @@ class Paired:
 
 
 def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
-    """How likely as many agreeing positions, and as many alike pairs, are under a random order: by shuffling.
+    """Return how likely as many agreeing positions, and as many alike pairs, are under a random order: by shuffling.
 
     Args:
         rows: (kind, my code, their code, count) with kind `paired` for how many positions hold both cells, and
@@ -208,7 +208,7 @@ class UnsortedMatching(Attack):
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """Whether position pairs better than chance, and what that restores."""
+        """Return True if position pairs better than chance, and what that restores."""
         other = release.other
         assert other is not None
         pairs = [(name, name) for name in shared_columns(release, other)]

@@ -133,7 +133,7 @@ class AttackRequest:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What is read besides the release."""
+        """Return what is read besides the release."""
         return tuple(target for target in (self.identified, self.other) if target is not None)
 
 

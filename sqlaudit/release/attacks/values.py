@@ -176,7 +176,7 @@ class Similarity(ClassAttack):
 
 
 def _apart(low: Any, high: Any) -> Fraction | float:
-    """How far two values are apart: exactly for numbers, in days for dates and times."""
+    """Return how far two values are apart: exactly for numbers, in days for dates and times."""
     if isinstance(low, datetime.datetime | datetime.date):
         difference = high - low
         return Fraction(difference // datetime.timedelta(microseconds=1), 86_400_000_000)

@@ -47,12 +47,12 @@ class PairedColumn:
 
     @property
     def kind(self) -> Kind:
-        """What the original holds."""
+        """Return what the original holds."""
         return self.words.holds.kind
 
     @property
     def numeric(self) -> bool:
-        """Whether widths of intervals have a meaning."""
+        """Return True if widths of intervals have a meaning."""
         return self.kind in NUMBERS
 
     @property
@@ -350,7 +350,7 @@ MOST_CELLS = 200_000
 
 
 def read_cover(bench: Bench, column: PairedColumn) -> Relation:
-    """Which values each cell of a column stands for.
+    """Return which values each cell of a column stands for.
 
     Raises:
         UsageError: a cell that cannot be read, or too many different ones; the column is named, not the cell.

@@ -49,7 +49,7 @@ class Bench:
 
     @property
     def is_local(self) -> bool:
-        """Whether the tables lie on the workbench themselves."""
+        """Return True if the tables lie on the workbench themselves."""
         return self.engine is self.workbench
 
     def over_tables(self, template: str, step: str, **parameters: Any) -> Statement:
@@ -82,7 +82,7 @@ class Bench:
         return int(self.ask(template, step, **parameters)[0][0] or 0)
 
     def size_of(self, relation: Relation, step: str) -> int:
-        """How many rows a relation of the workbench has."""
+        """Return how many rows a relation of the workbench has."""
         statement = render("base/row_count.sql", self.workbench.dialect, step=step, source=relation)
         return int(self.workbench.run(statement)[0][0])
 
@@ -241,7 +241,7 @@ def cast_as(role: Resolved, type: str, kind: Kind, dialect: str) -> Resolved:
 
 
 def find_pairing(bench: Bench, request: CompareRequest, original: Side, release: Side) -> str:
-    """How the request pairs rows, checked: by `key`, `position` or `containment`.
+    """Return how the request pairs rows, checked: by `key`, `position` or `containment`.
 
     Raises:
         UsageError: a key that is missing somewhere or not unique; by position, tables of different length, or a

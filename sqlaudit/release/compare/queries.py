@@ -171,7 +171,7 @@ def relative_errors(groups: Sequence[Group], method: str) -> list[float]:
 
 
 def relative_error(truth: float | None, answer: float | None) -> float:
-    """How far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
+    """Return how far an answer is off, as a share of the truth; 1 where only one of them is there, or other than 0."""
     if truth is None or answer is None:
         return 1.0
     if not truth:
@@ -299,7 +299,7 @@ class AskedTables:
         return {"column": resolved, "kind": column.kind.value}
 
     def _signature(self, side: Side, position: int) -> Raw | None:
-        """What the atoms of linked conditions about a column say of a row of one table; None without atoms."""
+        """Return what the atoms of linked conditions about a column say of a row of one table; None without atoms."""
         atoms = self._find(side, self.linked.atoms.get(position, ()))
         template = "release/compare/release_query_signature.sql"
         return Raw(expression(template, self.dialect, atoms=atoms)) if atoms else None

@@ -52,7 +52,7 @@ class AggregateQuery:
 
     @property
     def option(self) -> str:
-        """What errors call it."""
+        """Return what errors call it."""
         return f"{spelled('queries')}, query {self.number}"
 
 
@@ -191,7 +191,7 @@ class Linked:
 
 
 def link(conditions: Sequence[str], dialect: str, place_of: Callable[[str], int | None], option: str) -> Linked:
-    """What links columns in some conditions.
+    """Return what links columns in some conditions.
 
     Args:
         conditions: their SQL. place_of: the place of the quasi-identifier of a name, None for another column.
@@ -378,7 +378,7 @@ def tried_values(conditions: Sequence[str], dialect: str, reader: CellReader, ce
 
 
 def can_satisfy(cell: Cell, satisfying: Sequence[Tried], reader: CellReader) -> bool:
-    """Whether a cell stands for one of the values that satisfy the conditions, or for one like them."""
+    """Return True if a cell stands for one of the values that satisfy the conditions, or for one like them."""
     if isinstance(cell, AnyValue):
         return bool(satisfying)
     if isinstance(cell, Exact | Values):
@@ -423,7 +423,7 @@ def _gaps(points: Sequence[Fraction], kind: Kind) -> Iterator[Tried]:
 
 
 def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None]:
-    """Where an interval begins and ends; of whole numbers the first one, and the first one after it."""
+    """Return where an interval begins and ends; of whole numbers the first one, and the first one after it."""
     interval = to_half_open(piece) if kind in _WHOLE else piece
     low, high = interval.low, interval.high
     assert not isinstance(low, datetime.datetime)
@@ -432,7 +432,7 @@ def _ends(piece: Interval, kind: Kind) -> tuple[Fraction | None, Fraction | None
 
 
 def _meet(span: Interval, other: Interval, kind: Kind) -> bool:
-    """Whether a value lies in both intervals; the first one is in points of its kind."""
+    """Return True if a value lies in both intervals; the first one is in points of its kind."""
     first_span = Interval(_number(span.low), _number(span.high), span.low_open, span.high_open)  # type: ignore[arg-type]
     lows = [(part.low, part.low_open) for part in (first_span, other) if part.low is not None]
     highs = [(part.high, not part.high_open) for part in (first_span, other) if part.high is not None]

@@ -74,7 +74,7 @@ class OpenedTables:
 
     @property
     def pairing(self) -> str:
-        """How rows were brought together, `none` where counts leave a choice."""
+        """Return how rows were brought together, `none` where counts leave a choice."""
         return "none" if self.pairs is None else self.by
 
 
@@ -326,7 +326,7 @@ def _recoding_of(
 def _wrong(
     coded: CodedPair, columns: Sequence[ColumnFit], rows: int | None, too_many: int, changed: dict[str, int]
 ) -> str:
-    """What refutes that the release is a generalization, as a sentence; empty when nothing does."""
+    """Return what refutes that the release is a generalization, as a sentence; empty when nothing does."""
     empty = ", ".join(column.name for column in columns if column.empty_cells)
     verb = "were changed" if coded.paired else "exceed the original's number of that value"
     moved = "; ".join(f"{count:,} values of {name} {verb}" for name, count in changed.items() if count)

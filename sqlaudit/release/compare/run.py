@@ -48,7 +48,7 @@ _LOCAL = "a value is generalized in more than one way, so rows must be paired; g
 
 
 def coarser(bench: Bench, release: OpenedTables, other: OpenedTables, name: str) -> Coarser:
-    """Which of two releases is coarser, with counts of what is not.
+    """Return which of two releases is coarser, with counts of what is not.
 
     Args:
         bench: where both are kept. name: what the other release is called.
@@ -382,7 +382,7 @@ def _statement(engine: Engine, request: CompareRequest, original: Side, persons:
 
 
 def _judged(missing: int, foreign: int, moved: int, changed: dict[str, int]) -> Generalization:
-    """Whether it is a release of that table."""
+    """Return True if it is a release of that table."""
     wrong = [
         (foreign, f"{plural(foreign, 'person has', 'people have')} no original row"),
         (moved, f"{plural(moved, 'person has', 'people have')} other quasi-identifiers than the original"),

@@ -43,7 +43,7 @@ class SeriesSide:
     sensitive: tuple[Resolved, ...]
 
     def parameters(self, attribute: int) -> dict[str, Any]:
-        """What templates take of it, for one of the sensitive attributes."""
+        """Return what templates take of it, for one of the sensitive attributes."""
         return {"source": self.relation, "qi": self.qi, "entity": self.entity, "sensitive": self.sensitive[attribute]}
 
 
@@ -109,7 +109,7 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
 
 
 def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> list[Kind]:
-    """What columns and expressions hold; only the database knows it of expressions."""
+    """Return what columns and expressions hold; only the database knows it of expressions."""
     if all(column.column is not None for column in roles):
         return [column.kind for column in roles]
     statement = render(
@@ -139,7 +139,7 @@ ROUNDS = (0, 2, 5)
 
 
 def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> ReleasesResult:
-    """What several releases of one table say together about persons who are in more than one.
+    """Return what several releases of one table say together about persons who are in more than one.
 
     Args:
         engine: an open engine. targets: all releases, in the order they were published.

@@ -50,7 +50,7 @@ def proven(found: int, rows: int, doubt: float) -> tuple[float, float]:
 
 
 def _crossed(beyond: Callable[[float], bool], found: int, rows: int) -> tuple[float, float]:
-    """Where a condition that holds from some share on begins to hold: the shares just before and behind."""
+    """Return where a condition that holds from some share on begins to hold: the shares just before and behind."""
     at = found / rows
     reach = 20 * sqrt(at * (1 - at) / rows) + 50 / rows
     low, high = max(0.0, at - reach), min(1.0, at + reach)

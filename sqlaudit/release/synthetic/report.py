@@ -254,7 +254,7 @@ def _attributes(result: SyntheticResult) -> Iterator[doc.Content]:
 
 
 def _dominant(one: AttributeDisclosure) -> tuple[doc.Section, ...]:
-    """Which groups disclose a sensitive attribute, and what guessing reaches."""
+    """Return which groups disclose a sensitive attribute, and what guessing reaches."""
     common = one.most_common
     if common is None or not one.by_size:
         return ()

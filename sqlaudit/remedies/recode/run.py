@@ -91,7 +91,7 @@ class Made:
     columns: tuple[PublishedColumn, ...]
 
     def pieces(self, read: ReadTable) -> list[Piece]:
-        """What becomes of each row pattern."""
+        """Return what becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
         chosen = (one.chosen[self.groups] for one in self.columns)
         parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, *chosen]
@@ -105,7 +105,7 @@ class Made:
 
 
 def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
-    """What is published of groups: the closest common generalization, or ranges where columns are only ordered.
+    """Return what is published of groups: the closest common generalization, or ranges where columns are only ordered.
 
     Args:
         read: the table. groups: of each class. ranges: whether ordered columns become ranges.
@@ -302,7 +302,7 @@ class _Run:
     # --- groups ---
 
     def _infeasible(self, classes: Classes, attributes: list[CountedAttribute], judge: Judge) -> Iterator[str]:
-        """Why not even the coarsest recoding meets the requirements; nothing when it may."""
+        """Yield why not even the coarsest recoding meets the requirements; nothing when it may."""
         if not judge.inherited and self.request.method is Method.KACA:
             return
         kept = [place for place, tree in enumerate(classes.trees) if tree.is_fixed]

@@ -182,7 +182,7 @@ def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ..
 
 
 def _scale(request: SuppressRequest) -> int:
-    """What makes all weights whole."""
+    """Return what makes all weights whole."""
     return math.lcm(*(weight.denominator for weight in request.weights.values()))
 
 
