@@ -229,13 +229,14 @@ def _laid_out(block: Shown, console: Console) -> RenderableType:
 
 
 def _in_columns(block: doc.Table, console: Console) -> RenderableType:
+    """Return a table as it is drawn: narrower, or row by row, where its own widths would break words."""
     grid = _table(block, [None] * len(block.columns))
     room = console.width - _INDENT
     # Not public in rich, which has no other way to ask for the widths; tried with rich 13.7 and 15.0
     widths_drawn = grid._calculate_column_widths(console, console.options.update_width(room - grid._extra_width))
     last = len(widths_drawn) - 1
-    bare = [width - (2 if 0 < place < last else 1) for place, width in enumerate(widths_drawn)]
-    if not last or all(width >= _longest_word(block, place) for place, width in enumerate(bare)):
+    usable = [width - (2 if 0 < column < last else 1) for column, width in enumerate(widths_drawn)]
+    if not last or all(width >= _longest_word(block, column) for column, width in enumerate(usable)):
         return grid
     widths = _widths(block, room)
     return _row_by_row(block) if widths is None else _table(block, widths)
