@@ -101,7 +101,12 @@ def module_of(name: str, function: Any) -> str:
     """The module that a type of a signature is from."""
     if name in ELSEWHERE:
         return ELSEWHERE[name]
-    for one in (function, spec.Roles, *getattr(function, "requests", ())):
+    for one in (
+        function,
+        spec.Roles,
+        *getattr(function, "requests", ()),
+        *filter(None, [getattr(function, "request", None)]),
+    ):
         if name in vars(sys.modules[one.__module__]):
             return str(vars(sys.modules[one.__module__])[name].__module__)
     raise TypeError(f"{function.__name__} has a {name} of which nobody knows where it is from.")

@@ -246,16 +246,25 @@ def audit(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    require: Require = None,
     identifier: Sequence[str] | str = (),
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
+    known_rows: KnownRows | str = KnownRows.WORSE,
+    values: Folding | str | None = None,
     sampling_fraction: Share | None = None,
     population_size: int | None = None,
     weights: str | None = None,
-    known_rows: KnownRows | str = KnownRows.WORSE,
-    values: Folding | str | None = None,
+    require: Require = None,
+    preset: str | Sequence[str] = (),
+    zip_areas: str | Path | None = None,
+    reviewed: Sequence[str] | str = (),
+    accept_identifier: Sequence[str] | str = (),
+    insensitive: Sequence[str] | str = (),
+    all_columns_named: bool = False,
+    failing_classes: int | None = 10,
+    worst_classes: int | None = None,
+    show_values: bool = False,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -264,15 +273,6 @@ def audit(
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
     roles: Roles | Mapping[str, Any] | None = None,
-    failing_classes: int | None = 10,
-    worst_classes: int | None = None,
-    show_values: bool = False,
-    accept_identifier: Sequence[str] | str = (),
-    insensitive: Sequence[str] | str = (),
-    all_columns_named: bool = False,
-    preset: str | Sequence[str] = (),
-    zip_areas: str | Path | None = None,
-    reviewed: Sequence[str] | str = (),
 ) -> AuditResult:
     """Audit a table and return what was found.
 
@@ -280,18 +280,29 @@ def audit(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
-        require: the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        sampling_fraction: sampling fraction, if the table is a sample: 0.01.
-        population_size: size of the population, if the table is a sample.
-        weights: column of sampling weights, if the table is a sample.
         known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
             all).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
+        sampling_fraction: sampling fraction, if the table is a sample: 0.01.
+        population_size: size of the population, if the table is a sample.
+        weights: column of sampling weights, if the table is a sample.
+        require: the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.
+        preset: published rules; `sqlaudit models --presets` lists them.
+        zip_areas: with `preset` hipaa-safe-harbor: CSV file of ZIP areas with 20,000 people or fewer (column area).
+        reviewed: with `preset` hipaa-safe-harbor: columns that you reviewed.
+        accept_identifier: direct identifiers that may stay in the table; all others fail.
+        insensitive: columns that were reviewed and need no role.
+        all_columns_named: fail if a column has no role.
+        failing_classes: how many failing classes to read, None = all.
+        worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
+            which saves a statement; None = 3.
+        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
+            a stated person, may be read.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -301,17 +312,6 @@ def audit(
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
-        failing_classes: how many failing classes to read, None = all.
-        worst_classes: of how many of the worst classes to read how each sensitive attribute is spread, 0 = of none,
-            which saves a statement; None = 3.
-        show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
-            a stated person, may be read.
-        accept_identifier: direct identifiers that may stay in the table; all others fail.
-        insensitive: columns that were reviewed and need no role.
-        all_columns_named: fail if a column has no role.
-        preset: published rules; `sqlaudit models --presets` lists them.
-        zip_areas: with `preset` hipaa-safe-harbor: CSV file of ZIP areas with 20,000 people or fewer (column area).
-        reviewed: with `preset` hipaa-safe-harbor: columns that you reviewed.
 
     Raises:
         UsageError: a column, model or value that does not fit.

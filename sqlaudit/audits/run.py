@@ -13,23 +13,20 @@ from sqlaudit.audits.models_asked import (
     person_warnings,
     plan_person_statements,
 )
-from sqlaudit.audits.request import AuditRequest, requirements_of_presets
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult, SensitiveSummary
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.options import Given, request_from, several, takes
+from sqlaudit.base.errors import ExitCode, verdict
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import MISSING_VALUES, Warned
-from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling, roles_from, target_of
 from sqlaudit.classes.failing import AllFailing, ClassSizes
-from sqlaudit.classes.inputs import further_targets
 from sqlaudit.classes.opening import OpenedTable, describe_roles, open_table
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check
 from sqlaudit.models.judge import Judged
-from sqlaudit.models.phrases import columns_check, identifier_checks, with_accepted
-from sqlaudit.models.registry import requirements
+from sqlaudit.models.phrases import columns_check, identifier_checks
 from sqlaudit.profiles.names import roleless_counts
 from sqlaudit.profiles.warnings import audit_warnings, warn_about_functions, warning_statements
 from sqlaudit.reports.document import plural
@@ -211,13 +208,13 @@ def _coverage(request: AuditRequest, warnings: Sequence[Warned], rows: int) -> l
     return checks
 
 
-@takes(
-    "target * qi sensitive require identifier entity joint nulls sampling_fraction population_size weights known_rows "
-    "values db query where inputs read buckets limits roles failing_classes worst_classes show_values "
-    "accept_identifier insensitive all_columns_named preset zip_areas reviewed",
-    *(Roles, Sampling, Coverage, SafeHarbor, AuditRequest),
-)
-def audit(given: Given) -> AuditResult:
+def code_of(result: AuditResult) -> ExitCode:
+    """Return the exit code of an audit's result."""
+    return verdict(not result.required or result.passed, result.complete)
+
+
+@command(AuditRequest, plan_audit, code=code_of)
+def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     """Audit a table and return what was found.
 
     Args:
@@ -238,19 +235,4 @@ def audit(given: Given) -> AuditResult:
         >>> result.passed, [(check.model, check.level) for check in result.checks]
         (False, [('k_anonymity', 2), ('distinct_l_diversity', 1)])
     """
-    roles = roles_from(vars(given), sampling=request_from(Sampling, vars(given)))
-    preset_requirements, safe_harbor = requirements_of_presets(
-        several(given.preset), request_from(SafeHarbor, vars(given))
-    )
-    request = request_from(
-        AuditRequest,
-        vars(given),
-        target=target_of(given),
-        roles=replace(roles, identifiers=with_accepted(roles.identifiers, several(given.accept_identifier))),
-        requirements=(*preset_requirements, *requirements(given.require)),
-        inputs=given.inputs or {},
-        coverage=request_from(Coverage, vars(given)),
-        safe_harbor=safe_harbor,
-    )
-    with opened(given.db, given.limits, request.target, *further_targets(request.inputs, request.target)) as engine:
-        return audit_table(engine, request)
+    return audit_table(engine, request)

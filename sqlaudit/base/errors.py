@@ -25,6 +25,13 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+def verdict(passed: bool, complete: bool = True) -> ExitCode:
+    """Return the exit code of a requirement that is met, fails, or could not be decided (not complete)."""
+    if not complete:
+        return ExitCode.INCOMPLETE
+    return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
+
+
 _PACKAGE = str(Path(__file__).parent.parent)
 
 

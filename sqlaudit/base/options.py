@@ -29,7 +29,7 @@ from sqlaudit.base.parameter_names import about, spelled
 # same checks: `request_from`.
 
 T = TypeVar("T")
-_OPTION = "option"
+_OPTION, _PART = "option", "part"
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 MOST_SECONDS = 2_000_000
@@ -268,7 +268,10 @@ class Option:
         kind: what it takes. help, section, metavar: of the help page.
         flags: how the command line spells it; empty = like the parameter. shown: the text of the default, when the help
             page tells it. least, most, above, below: the bounds of a number, None = none. every: what `all` stands for.
-        only_python: the command line says it in another way.
+        only_python: the command line says it in another way. only_command_line: Python says it in another way.
+        writes: whether it names a file to write. needed: whether a call in Python must give it. or_none: whether
+            Python takes None though the default is another.
+        positional: whether a call in Python may give it by its position.
     """
 
     name: str
@@ -286,6 +289,11 @@ class Option:
     below: int | None = None
     every: int | None = None
     only_python: bool = False
+    only_command_line: bool = False
+    writes: bool = False
+    needed: bool = False
+    or_none: bool = False
+    positional: bool = False
 
     def check(self, value: Any) -> None:
         """Nothing when a number is within its bounds.
@@ -302,13 +310,15 @@ class Option:
         default = None if isinstance(self.default, dict) else self.default
         if isinstance(default, Fraction) and default.denominator == 1:
             default = int(default)
-        takes_none = default is None or (self.kind is MOST and self.every is None)  # None = all
+        takes_none = (default is None and not self.needed) or self.or_none
+        takes_none |= self.kind is MOST and self.every is None  # None = all
         kind = f"{self.kind.python} | None" if takes_none and self.kind.python != "Any" else self.kind.python
         text = re.sub(
             "--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", self.help.replace("TARGET", "`target`")
         )
         words = ["seconds"] if self.kind is SECONDS else self.kind.words
         text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        default = REQUIRED if self.needed else default
         return kind, default, f"{text.removesuffix('.')} ({', '.join(words)})." if 0 < len(words) < 9 else text
 
     def _bounds(self) -> str:
@@ -321,16 +331,71 @@ class Option:
         return f"a share of {words}" if self.kind is SHARE else words
 
 
-def option(default: Any, kind: OptionKind, help: str, section: str, **more: Any) -> Any:
+def option(
+    default: Any,
+    kind: OptionKind,
+    help: str,
+    section: str,
+    make: Callable[[Mapping[str, Any], str], Any] | None = None,
+    **more: Any,
+) -> Any:
     """A field that is an option.
 
     Args:
-        default: of the field. kind, help, section, more: as `Option` has them.
+        default: of the field.
+        kind, help, section, more: as `Option` has them.
+        make: returns the field's value where more than the option decides it, as `RequestPart` has it.
     """
-    metadata = {_OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}}
+    metadata: dict[str, Any] = {_OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}}
+    if make is not None:
+        metadata[_PART] = RequestPart(make)
     if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
+        return field(default_factory=dict, metadata=metadata, repr=kind.name != "inputs")
     return field(default=default, metadata=metadata, repr=kind is not SOURCE)
+
+
+@dataclass(frozen=True)
+class RequestPart:
+    """What a field says of itself that is made of several options, or of an option and what stands beside it.
+
+    Args:
+        make: returns the field's value, from what was given by parameter and the name of the field's option.
+        options: returns the options that belong to it.
+        parameters: parameters of Python that are no option, in their order; `sqlaudit.engines.command` describes them.
+        kind: what it is to edges that say it in a way of their own, such as the argument TARGET; empty = nothing.
+    """
+
+    make: Callable[[Mapping[str, Any], str], Any]
+    options: Callable[[], Iterable[Option]] = tuple
+    parameters: tuple[str, ...] = ()
+    kind: str = ""
+
+
+def part(
+    make: Callable[[Mapping[str, Any], str], Any],
+    options: Callable[[], Iterable[Option]] = tuple,
+    *,
+    parameters: tuple[str, ...] = (),
+    kind: str = "",
+    **default: Any,
+) -> Any:
+    """A field that is a part of its request.
+
+    Args:
+        make, options, parameters, kind: as `RequestPart` has them.
+        default: `default=` or `default_factory=` of the field; without one it is needed.
+    """
+    return field(metadata={_PART: RequestPart(make, options, parameters, kind)}, **default)
+
+
+def nested(request: Callable[..., Any]) -> Any:
+    """A field that is a request with options of its own; without any of them it has its defaults."""
+    kind: Any = request
+    return part(
+        lambda given, _: request_from(kind, given),
+        lambda: (option for _, option in options_of(kind)),
+        default_factory=kind,
+    )
 
 
 def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
@@ -340,23 +405,54 @@ def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
             yield member.name, Option(**{"name": member.name, **member.metadata[_OPTION]})
 
 
+def parts_of(request: type[Any]) -> Iterator[Option | RequestPart]:
+    """The fields of a request that an edge can fill: options, and parts of several."""
+    for member in fields(request):
+        if _OPTION in member.metadata:
+            yield Option(**{"name": member.name, **member.metadata[_OPTION]})
+        elif _PART in member.metadata:
+            yield member.metadata[_PART]
+
+
+def all_options_of(request: type[Any]) -> Iterator[Option]:
+    """The options of a request and of its parts, in the order of the fields."""
+    for declared in parts_of(request):
+        yield from (declared,) if isinstance(declared, Option) else declared.options()
+
+
+def written_files(request: Any) -> Iterator[Path]:
+    """The files that a request names to be written, those of its parts as well."""
+    for member in fields(request):
+        value = getattr(request, member.name)
+        if value is not None and member.metadata.get(_OPTION, {}).get("writes"):
+            yield Path(value)
+        elif hasattr(type(value), "__dataclass_fields__"):
+            yield from written_files(value)
+
+
 def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
     """A request from what was given for its options, each read as its field says.
 
     Args:
         request: the dataclass. given: values by parameter; others than options are passed over, and so is None where
-            names or weights are taken. more: further fields.
+            names or weights are taken. more: fields whose value is known.
 
     Raises:
         UsageError: a value that its option does not take, or whatever the request refuses.
     """
-    for name, one in options_of(request):
-        if one.name in given:
-            value = given[one.name]
+    for member in fields(request):  # type: ignore[arg-type]  # of a dataclass
+        if member.name in more:
+            continue
+        own = Option(**{"name": member.name, **member.metadata[_OPTION]}) if _OPTION in member.metadata else None
+        declared: RequestPart | None = member.metadata.get(_PART)
+        if declared is not None:
+            more[member.name] = declared.make(given, member.name if own is None else own.name)
+        elif own is not None and own.name in given:
+            value = given[own.name]
             if value is not None:
-                more[name] = one.kind.read(one.name, value)
-            elif not isinstance(one.default, tuple | dict):
-                more[name] = None
+                more[member.name] = own.kind.read(own.name, value)
+            elif not isinstance(own.default, tuple | dict):
+                more[member.name] = None
     return request(**more)
 
 
@@ -487,10 +583,10 @@ def takes(
         Traceback (most recent call last):
         sqlaudit.base.errors.UsageError: number= takes a whole number, not a value of type str.
     """
-    return lambda function: PublicFunction(function, names, requests, own)
+    return lambda function: OldFunction(function, names, requests, own)
 
 
-class PublicFunction:
+class OldFunction:
     """A function of the library: what it takes is what its requests say, and is looked up when somebody asks.
 
     Its callers are told which parameter has a type that it does not take: only when something failed, so that whatever
@@ -528,7 +624,7 @@ class PublicFunction:
                 _refuse_wrong_type(*argument)
             raise
 
-    def __get__(self, instance: object, owner: type | None = None) -> PublicFunction:
+    def __get__(self, instance: object, owner: type | None = None) -> OldFunction:
         return self  # what has this is a routine, for `help`
 
     def __reduce__(self) -> str:
@@ -536,6 +632,10 @@ class PublicFunction:
 
     def __repr__(self) -> str:
         return f"<function {self.__module__}.{self.__qualname__}>"
+
+    def options(self) -> dict[str, Option]:
+        """The options of its requests, by name."""
+        return {one.name: one for request in reversed(self.requests) for _, one in options_of(request)}
 
     @functools.cached_property
     def _taken(self) -> dict[str, tuple[str, Any, str]]:

@@ -42,6 +42,7 @@ class Publication:
         RELEASE,
         name="to",
         metavar="FILE",
+        writes=True,
     )
     keep: tuple[str, ...] = option(
         (),
@@ -93,6 +94,7 @@ class BucketPublication(Publication):
         RELEASE,
         name="buckets_to",
         metavar="FILE",
+        writes=True,
     )
     original_qi: bool = option(False, FLAG, "With --buckets-to: keep the original quasi-identifiers.", RELEASE)
 

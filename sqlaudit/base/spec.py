@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -28,6 +28,7 @@ from sqlaudit.base.options import (
     TEXTS,
     WHOLE,
     Given,
+    Option,
     OptionKind,
     check_bounds,
     choice,
@@ -35,6 +36,7 @@ from sqlaudit.base.options import (
     one_of,
     option,
     options_of,
+    part,
     request_from,
 )
 from sqlaudit.base.parameter_names import spelled
@@ -522,6 +524,68 @@ def make_target(
 
 def target_of(given: Given, parameter: str = "target") -> Target:
     """The target that a public function was given, with what else is said of it."""
-    said = vars(given)
-    more = {name: said[name] for name in ("query", "where", "read", "buckets") if name in said}
-    return make_target(said[parameter], **more)
+    return _target_from(vars(given), parameter)
+
+
+def _target_from(given: Mapping[str, Any], parameter: str) -> Target:
+    """The target among what an edge was given, with what else is said of it."""
+    more = {name: given[name] for name in ("query", "where", "read", "buckets") if name in given}
+    return make_target(given[parameter], **more)
+
+
+# The parts of requests that every command has, or many: a target, roles, a further table.
+
+
+def target_part(parameter: str = "target", *, buckets: bool = False) -> Any:
+    """The field of the target.
+
+    Args:
+        parameter: its name in Python. buckets: whether it may be a bucketized release, with a second table.
+    """
+    names = (parameter, "query", "where", "read", *(("buckets",) if buckets else ()))
+    return part(
+        lambda given, _: _target_from(given, parameter), parameters=names, kind="bucketized" if buckets else "target"
+    )
+
+
+def roles_part(
+    *, without: Sequence[str] = (), passed_over: Sequence[str] = (), sampling: Sequence[str] = (), **default: Any
+) -> Any:
+    """The field of the roles.
+
+    Args:
+        without: names of options that Python does not take here.
+        passed_over: fields of `Roles` that may be given whole though none of their columns is looked at.
+        sampling: the options of `Sampling` that are taken, none where the command has nothing to do with samples.
+        default: as `part` has it.
+    """
+
+    def make(given: Mapping[str, Any], _: str) -> Roles:
+        if not sampling:
+            return roles_from(given, passed_over=passed_over)
+        named = {name: value for name, value in given.items() if name in sampling}
+        return roles_from(given, passed_over=passed_over, sampling=request_from(Sampling, named))
+
+    def options() -> Iterator[Option]:
+        for _, one in options_of(Roles):
+            yield replace(one, only_command_line=True) if one.name in without else one
+        yield from (one for _, one in options_of(Sampling) if one.name in sampling)
+
+    return part(make, options, parameters=("roles",), **default)
+
+
+def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
+    """The field of a further table, which is read as the target is.
+
+    Args:
+        help, section, more: as `Option` has them. label: the name of a frame in reports; empty = "frame".
+    """
+
+    def make(given: Mapping[str, Any], parameter: str) -> Target | None:
+        table = given.get(parameter)
+        if table is None or isinstance(table, Target):
+            return table
+        target = make_target(table, read=given.get("read"))
+        return replace(target, label=label) if target.frame is not None else target
+
+    return option(None, TABLE, help, section, make, **more)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.errors import ExitCode, verdict
 from sqlaudit.base.spec import Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import cell_options, target_options
 from sqlaudit.cli.requests import in_section, request_options
-from sqlaudit.cli.runner import Job, job_command, verdict
+from sqlaudit.cli.runner import Job, job_command
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 
@@ -68,7 +68,7 @@ def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linke
     earlier_tables, linked_tables = (
         [Target(relation=name, where=target.where, read=target.read) for name in names] for names in (before, linked)
     )
-    return job.run(
+    return job.run_old(
         lambda engine, relation: plan_cells(engine, relation, request, [engine.open(table) for table in linked_tables]),
         lambda engine: find_unsafe_cells(engine, target, request, earlier_tables, linked_tables),
         code,

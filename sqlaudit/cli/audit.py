@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlaudit.audits.request import WORST_CLASSES, AuditRequest, requirements_of_presets
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Coverage, SafeHarbor, Target
 from sqlaudit.cli.exits import say, tell, worst
-from sqlaudit.cli.options import (
-    FurtherReports,
-    audit_options,
-    bucketized_options,
-    cover_options,
-    coverage_options,
-    further_options,
-    harbor_options,
-    output_options,
-    role_options,
-    sampling_options,
-)
-from sqlaudit.cli.requests import given_options
-from sqlaudit.cli.runner import Job, job_command, verdict
+from sqlaudit.cli.options import FurtherReports, cover_options, further_options, output_options
+from sqlaudit.cli.runner import Job, job_command
 from sqlaudit.reports.document import About, plural
 
 if TYPE_CHECKING:
@@ -37,21 +23,8 @@ if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine
 
 
-@job_command(
-    bucketized_options,
-    role_options,
-    sampling_options,
-    audit_options,
-    harbor_options,
-    coverage_options,
-    given_options(AuditRequest, "options"),
-    output_options,
-    cover_options,
-    further_options,
-)
-def command(
-    job: Job, harbor: SafeHarbor, coverage: Coverage, options: Mapping[str, Any], cover: About, further: FurtherReports
-) -> int:
+@job_command(AuditRequest, output_options, cover_options, further_options)
+def command(job: Job, request: AuditRequest, cover: About, further: FurtherReports) -> int:
     """Measure how easily the people in a table can be re-identified.
 
     TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
@@ -65,31 +38,15 @@ def command(
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --require k=5 --require l=3
     """
-    from sqlaudit.models.phrases import with_accepted
-
-    if not job.roles.quasi_identifiers:
-        raise UsageError(_missing_roles_message(job))
-    identifiers = with_accepted(job.roles.identifiers, coverage.accepted_identifiers)
-    roles = replace(job.roles, identifiers=identifiers, sampling=job.sampling)
-    preset_requirements, safe_harbor = requirements_of_presets(
-        job.demands.presets, harbor, report=further.criteria is not None
-    )
-    required = (*preset_requirements, *job.demands.requirements)
-    if further.criteria:
+    if not request.roles.quasi_identifiers:
+        raise UsageError(_missing_roles_message(job, request))
+    if request.criteria:
         from sqlaudit.audits.criteria.criteria import wanted_besides
 
-        required = (*required, *wanted_besides(roles, required))
-    worst_classes = WORST_CLASSES if job.output.format in ("html", "json") else 0  # texts do without the statement
-    request = request_from(
-        AuditRequest,
-        {"worst_classes": worst_classes, **options},
-        target=job.target,
-        roles=roles,
-        requirements=required,
-        inputs=job.demands.inputs,
-        coverage=coverage,
-        safe_harbor=safe_harbor,
-    )
+        besides = wanted_besides(request.roles, request.requirements)
+        request = replace(request, requirements=(*request.requirements, *besides))
+    if request.worst_classes is None and job.output.format not in ("html", "json"):
+        request = replace(request, worst_classes=0)  # texts do without the statement
     return run_audit(replace(job, output=replace(job.output, cover=cover)), request, further)
 
 
@@ -99,7 +56,7 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
     Raises:
         SqlauditError: the audit cannot be done.
     """
-    from sqlaudit.audits.run import audit_table, plan_audit
+    from sqlaudit.audits.run import audit, audit_table, code_of
     from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
     from sqlaudit.engines.writing import refuse_overwriting
 
@@ -113,27 +70,25 @@ def run_audit(job: Job, request: AuditRequest, further: FurtherReports = Further
         raise UsageError("A certificate covers groups of rows, not hipaa-safe-harbor: use two runs.")
     file = further.failing_classes_to
     export = None if file is None else _FailingClassesExport(file, request.show_values)
-    audit: Callable[[Engine, AuditRequest], AuditResult] = functools.partial(audit_table, export=export)
+    measure: Callable[[Engine, AuditRequest], AuditResult] = functools.partial(audit_table, export=export)
     if further.file is not None:
-        audit = _certified_audit(further, job.db is not None)
+        measure = _certified_audit(request, further, job.db is not None)
 
     report_of = None
-    if further.criteria:
+    if request.criteria:
         from sqlaudit.audits.criteria.criteria import criteria_of
 
-        report_of = functools.partial(criteria_of, public=further.criteria == "public", presets=job.demands.presets)
+        report_of = functools.partial(criteria_of, public=request.criteria == "public", presets=request.presets)
     return job.run(
-        lambda engine, _: plan_audit(engine, request),
-        lambda engine: audit(engine, request),
-        lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
-        targets=[request.target, *_further_targets(request)],
-        reads=[request.target],
+        audit,
+        request,
+        lambda engine: measure(engine, request),
+        code=lambda result: worst(code_of(result), export.code if export is not None else ExitCode.OK),
         report_of=report_of,
-        open_target=False,
     )
 
 
-def _missing_roles_message(job: Job) -> str:
+def _missing_roles_message(job: Job, request: AuditRequest) -> str:
     """Return the message for an audit without quasi-identifiers. It names those that a profile proposes, if one can
     run.
     """
@@ -144,31 +99,19 @@ def _missing_roles_message(job: Job) -> str:
     if not (job.work.dry_run or job.work.explain):
         from sqlaudit.profiles.run import likely_quasi_identifiers
 
-        assigned = {name for names in job.roles.by_role().values() for name in names}
-        opened = session(job.db, job.limits, job.work, job.target)
+        assigned = {name for names in request.roles.by_role().values() for name in names}
+        opened = session(job.db, job.limits, job.work, request.target)
         with contextlib.suppress(UsageError, EngineError, Incomplete), opened as engine:
-            proposed = likely_quasi_identifiers(engine, job.target, assigned)
+            proposed = likely_quasi_identifiers(engine, request.target, assigned)
     message = "No quasi-identifiers are given. Name what others may know about a person, "
     if not proposed:
         return message + "for example --qi age,sex."
     return f"{message}with --qi. `sqlaudit profile` proposes: {option_value(proposed)}"
 
 
-def _further_targets(request: AuditRequest) -> tuple[Target, ...]:
-    """Return what is read besides the target: a population table that the inputs name."""
-    if not request.inputs:
-        return ()
-    from sqlaudit.classes.inputs import further_targets
-
-    return further_targets(request.inputs, request.target)
-
-
-def code_of(result: AuditResult) -> ExitCode:
-    """Return the exit code of an audit's result."""
-    return verdict(not result.required or result.passed, result.complete)
-
-
-def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Engine, AuditRequest], AuditResult]:
+def _certified_audit(
+    request: AuditRequest, further: FurtherReports, db: bool
+) -> Callable[[Engine, AuditRequest], AuditResult]:
     """Return a function that audits and writes the certificate. Its key is read now, before any work begins.
 
     Raises:
@@ -183,7 +126,7 @@ def _certified_audit(further: FurtherReports, db: bool) -> Callable[[Engine, Aud
     check_destination(file, (".json",))
     if further.failing_classes_to is not None:
         raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
-    if further.criteria:
+    if request.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if further.new_key and further.key is not None:
         tell(f"created the key {str(further.key)!r}; publish its public half, {str(make_key(further.key))!r}.")

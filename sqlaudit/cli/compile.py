@@ -81,13 +81,16 @@ def _cell_columns(**options: Any) -> dict[str, Any]:
     ),
     _policy_option("--select", multiple=True, metavar="TESTS", help="Tests to write, as for 'sqlaudit test'."),
     _policy_option("--run", metavar="NAME", help="Run name to add to every statement: see 'test --run'."),
-    _policy_option("--each-to", type=PATH, metavar="FOLDER", help="Write each statement to its own file in a folder."),
+    _policy_option(
+        "--each-to", type=PATH, metavar="FOLDER", writes=True, help="Write each statement to its own file in a folder."
+    ),
     _output_option(
         "-o",
         "--output",
         "output_file",
         type=PATH,
         metavar="FILE",
+        writes=True,
         help="Write the script to a file; with -f also .yaml, a data contract.",
     ),
 )

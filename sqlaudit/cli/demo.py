@@ -90,7 +90,11 @@ _try = in_section("The table")
 
 @command_of(
     _try(
-        "--save", type=PATH, metavar="FILE", help="Write the table to a .csv or .parquet file, to try other commands."
+        "--save",
+        type=PATH,
+        metavar="FILE",
+        writes=True,
+        help="Write the table to a .csv or .parquet file, to try other commands.",
     ),
     _try(
         "--paper",

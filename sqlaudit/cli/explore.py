@@ -11,15 +11,15 @@ import click
 from click.core import ParameterSource
 
 from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
-from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.files import check_destination
 from sqlaudit.base.options import FILE, option, request_from
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
 from sqlaudit.cli.output import write_pictures
-from sqlaudit.cli.requests import PATH, given_options, request_options
-from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
+from sqlaudit.cli.requests import PATH, given_options, in_section, request_options
+from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.events.request import PersonsRequest
@@ -47,7 +47,7 @@ def profile(job: Job, request: ProfileRequest) -> int:
     from sqlaudit.profiles.columns import planned_statements
     from sqlaudit.profiles.run import profile_target
 
-    return job.run(planned_statements, lambda engine: profile_target(engine, job.target, request))
+    return job.run_old(planned_statements, lambda engine: profile_target(engine, job.target, request))
 
 
 # `sqlaudit columns`: which sets of columns re-identify.
@@ -66,7 +66,7 @@ def columns(job: Job, request: ColumnRequest) -> int:
     """
     from sqlaudit.column_sets.search import find_columns, plan_columns
 
-    return job.run(
+    return job.run_old(
         lambda engine, relation: plan_columns(engine, relation, request),
         lambda engine: find_columns(
             engine, job.target, request, announce=_announce, report=progress_callback(engine, _progress)
@@ -109,7 +109,7 @@ def records(job: Job, request: RecordRequest) -> int:
 
     if request.key and not request.show_values:
         raise UsageError(f"{spelled('key')} applies to shown records only: add {spelled('show_values', True)}.")
-    return job.run(
+    return job.run_old(
         lambda engine, relation: plan_records(engine, relation, request),
         lambda engine: find_records(engine, job.target, request),
         document=RecordsReport(request.suda).document,
@@ -123,7 +123,7 @@ def records(job: Job, request: RecordRequest) -> int:
     target_options,
     given_options(PersonsRequest, "options"),
     require_of("OF_PERSONS", "Requirements", "MODEL=LIMIT", "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8"),
-    click.Option(["--plot"], type=PATH, metavar="FILE", help="Draw the curve into a .svg file."),
+    in_section("Options")("--plot", type=PATH, metavar="FILE", writes=True, help="Draw the curve into a .svg file."),
 )
 def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
     """Measure what someone who knows a few events of a person can learn.
@@ -153,7 +153,7 @@ def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
         check_destination(plot, (".svg",))
     person_request = request_from(PersonsRequest, job.with_tables(options, "static_from"))
     request = replace(person_request, requirements=job.demands.requirements)
-    return job.run(
+    return job.run_old(
         lambda engine, relation: plan_persons(engine, relation, request)[1],
         lambda engine: find_persons(engine, job.target, request),
         code,
@@ -181,7 +181,7 @@ class _DisclosureOptions(DisclosureRequest):
     given: Path | None = option(
         None, FILE, "Use exactly this knowledge: a YAML file with people, knowledge and questions.", ASK, metavar="FILE"
     )
-    plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE")
+    plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE", writes=True)
 
 
 @job_command(bucketized_options, role_options, given_options(_DisclosureOptions, "question", last=("show_values",)))
@@ -224,7 +224,7 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
                 say(f"There is no curve to draw. Nothing was written to {str(plot)!r}.")
         return result
 
-    return job.run(
+    return job.run_old(
         lambda engine, relation: planned_statements(engine, relation, job.roles),
         lambda engine: find_disclosure(engine, request),
         finish=draw,
@@ -238,7 +238,7 @@ def _answer_questions(file: Path, show_values: bool, job: Job) -> int:
     if job.work.explain:
         raise UsageError("--explain does not work with --given. Use --dry-run to see the statements.")
     knowledge = load_knowledge(file)
-    return job.run(
+    return job.run_old(
         lambda engine, relation: planned_questions(engine, relation, job.roles, knowledge),
         lambda engine: answer(engine, job.target, job.roles, knowledge, show_values),
     )

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.options import split_list
 from sqlaudit.cli.options import TARGET, target_of
 from sqlaudit.cli.requests import OptionGroup, request_options
-from sqlaudit.cli.runner import Job, job_command, show_statements, verdict
+from sqlaudit.cli.runner import Job, job_command, show_statements
 from sqlaudit.hierarchies.request import HierarchyRequest, check_hierarchy, plan_hierarchy
 
 
@@ -49,7 +49,7 @@ def command(job: Job, column: str, request: HierarchyRequest) -> int:
     hierarchy = request.hierarchy(column)
     if request.to is not None:
         check_destination(request.to, (".csv",))
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_hierarchy(engine, job.target, hierarchy),
         lambda engine: check_hierarchy(engine, job.target, hierarchy, request.to, request.show_values),
         lambda result: verdict(result.usable),

@@ -45,11 +45,16 @@ _output_option = in_section("Output")
         default=Path("sqlaudit.yml"),
         show_default=True,
         metavar="FILE",
+        writes=True,
         help="- for stdout.",
     ),
     _output_option("--force", is_flag=True, help="Replace an existing file."),
     _output_option(
-        "--schema", type=PATH, metavar="FILE", help="Also write the JSON Schema for editors, and refer to it."
+        "--schema",
+        type=PATH,
+        metavar="FILE",
+        writes=True,
+        help="Also write the JSON Schema for editors, and refer to it.",
     ),
     limit_options,
 )

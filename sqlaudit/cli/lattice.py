@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.errors import ExitCode, verdict
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, request_options
-from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
+from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(job: Job, search: Mapping[str, Any], publication: LatticePublication
 
     request = job.request(LatticeRequest, search)
     check_publication(publication, job.db)
-    return job.run(
+    return job.run_old(
         plan,
         lambda engine: search_and_publish(
             engine, request, publication, progress_callback(engine, _progress_text, share)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import PrivateFolder, is_folder
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, listed, option, options_of
+from sqlaudit.base.options import FILE, FLAG, RequestPart, all_options_of, option, options_of, parts_of, request_from
 from sqlaudit.base.spec import (
     CLASSES,
     Buckets,
@@ -34,6 +34,7 @@ from sqlaudit.cli.requests import (
     OptionGroup,
     group_options,
     in_section,
+    option_values,
     options_for,
     parameters_of,
     read_request,
@@ -72,11 +73,10 @@ class FurtherReports:
         file: the file for a certificate.
         key: the private key that signs the certificate.
         new_key: True if this key is to be made first.
-        criteria: a report by criteria instead of the usual one, `internal` or `public`.
     """
 
     failing_classes_to: Path | None = option(
-        None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE"
+        None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE", writes=True
     )
     file: Path | None = option(
         None,
@@ -85,6 +85,7 @@ class FurtherReports:
         "Output",
         name="certificate",
         metavar="FILE",
+        writes=True,
     )
     key: Path | None = option(
         None,
@@ -96,12 +97,6 @@ class FurtherReports:
     )
 
     new_key: bool = option(False, FLAG, "Make that key first, with its public half (NAME.pub.pem).", "Output")
-    criteria: str | None = option(
-        None,
-        listed(("internal", "public")),
-        "Report by criteria of data protection, with exact figures or with small counts rounded.",
-        "Output",
-    )
 
     def __post_init__(self) -> None:
         if self.key is not None and self.file is None:
@@ -215,6 +210,47 @@ population_options = group_options(
 )
 """`sampling_options` without --weights, for commands whose --weights are those of columns."""
 
+# A request with all of its parts: what the command line makes of the registry's declarations.
+
+_TABLES: Mapping[str, OptionGroup] = {"target": target_options, "bucketized": bucketized_options}
+"""The parameters of a part that names tables, by its kind; the values are `target`, `read` and `db`."""
+
+
+def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
+    """Return the group of all options of a request and its parts; the command gets `request` and `db`.
+
+    Args:
+        request: the class of the request.
+        last: options that stand behind the others on the help page, in this order.
+        help_texts: help texts of this command, by option, where they differ from the request's.
+    """
+    tables = {
+        declared.parameters[0]: _TABLES[declared.kind]
+        for declared in parts_of(request)
+        if isinstance(declared, RequestPart) and declared.kind
+    }
+    options = [option for option in all_options_of(request) if not option.only_python]
+    options.sort(key=lambda option: last.index(option.name) + 1 if option.name in last else 0)
+
+    def make(**values: Any) -> dict[str, Any]:
+        given: dict[str, Any] = {}
+        for name, group in tables.items():
+            named = group.extract(values)
+            given |= {"db": named["db"], "read": named["target"].read, name: named["target"]}
+        given |= option_values(options, values)
+        return {"request": request_from(request, given), "db": given.get("db")}
+
+    return OptionGroup(
+        make,
+        *(parameter for group in tables.values() for parameter in group.parameters),
+        *(
+            parameter
+            for option in options
+            for parameter in options_for(replace(option, help=help_texts.get(option.name, option.help)))
+        ),
+    )
+
+
 _require_option = in_section("Requirements")
 
 
@@ -295,7 +331,9 @@ output_options = group_options(
     _output_option(
         "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
     ),
-    _output_option("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
+    _output_option(
+        "-o", "--output", "output_file", type=PATH, metavar="FILE", writes=True, help="Write the report to a file."
+    ),
 )
 """Format and file of the report; the command gets `output: Output`."""
 

@@ -127,10 +127,13 @@ gate_output_options = group_options(
     _output_option(
         "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
     ),
-    _output_option("-o", "--output", "output_file", type=PATH, metavar="FILE", help="Write the report to a file."),
+    _output_option(
+        "-o", "--output", "output_file", type=PATH, metavar="FILE", writes=True, help="Write the report to a file."
+    ),
     _output_option(
         "--report",
         multiple=True,
+        writes=True,
         type=PATH,
         metavar="FILE",
         help="Write one more report; .json, .xml (JUnit), .sarif, .md, .html, .txt, .openlineage.json; or a row a "
@@ -235,11 +238,16 @@ _sql_option = in_section("SQL")
         "--run", metavar="NAME", help="With --results: use only answers to statements compiled for this --run."
     ),
     _require_option(
-        "--baseline", type=PATH, metavar="FILE", help="Fail only on tests that got worse than this baseline."
+        "--baseline",
+        type=PATH,
+        metavar="FILE",
+        writes=True,
+        help="Fail only on tests that got worse than this baseline.",
     ),
-    _require_option("--history", type=PATH, metavar="FILE", help="Add the run to this .jsonl file."),
+    _require_option("--history", type=PATH, metavar="FILE", writes=True, help="Add the run to this .jsonl file."),
     _failing_groups_option(
         "--store-failures",
+        writes=True,
         type=PATH,
         metavar="FILE",
         help="Write failing classes to a .duckdb file, without their values.",
@@ -320,6 +328,7 @@ _baseline_option = in_section("Baseline")
     _baseline_option(
         "--baseline",
         "accepted",
+        writes=True,
         type=PATH,
         default=DEFAULT,
         show_default=True,
@@ -327,7 +336,7 @@ _baseline_option = in_section("Baseline")
         help="File with the accepted state. A .duckdb file of an older version is converted.",
     ),
     _baseline_option(
-        "--history", type=PATH, metavar="FILE", help="Show the runs in this file; run and accept nothing."
+        "--history", type=PATH, metavar="FILE", writes=True, help="Show the runs in this file; run and accept nothing."
     ),
     _baseline_option(
         "--runs", type=WholeRange(1, 1000), default=10, show_default=True, metavar="N", help="Number of runs to show."

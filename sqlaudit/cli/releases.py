@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.cli.options import (
     bucket_parameters,
@@ -28,7 +28,7 @@ from sqlaudit.cli.requests import (
     request_options,
     whole_number,
 )
-from sqlaudit.cli.runner import Job, job_command, verdict
+from sqlaudit.cli.runner import Job, job_command
 from sqlaudit.release.attacks.request import AttackRequest, KnownSearch
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.series.request import SeriesRequest
@@ -76,7 +76,7 @@ def releases(job: Job, targets: list[Target], request: SeriesRequest) -> int:
     from sqlaudit.release.series.run import find_in_releases, plan_releases
 
     request = replace(request, requirements=job.demands.requirements)
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_releases(engine, targets, request),
         lambda engine: find_in_releases(engine, targets, request),
         lambda result: verdict(result.passed),
@@ -139,13 +139,13 @@ def compare(job: Job, tables: dict[str, Any], comparison: dict[str, Any]) -> int
 
     request = job.request(CompareRequest, comparison, **tables)
     if request.synthetic:
-        return job.run(
+        return job.run_old(
             lambda engine, _: plan_disclosure(engine, request),
             lambda engine: find_disclosure(engine, request),
             lambda result: verdict(result.passed),
             targets=request.targets,
         )
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_comparison(engine, request),
         lambda engine: compare_tables(engine, request),
         code_of,
@@ -218,7 +218,7 @@ def attack(job: Job, attacker: Mapping[str, Any], published: KnownSearch | None)
     }
     request = job.request(AttackRequest, options, published=published)
     chosen(request.only)
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_attacks(engine, job.target, job.roles),
         lambda engine: attacked(engine, job.target, job.roles, request),
         targets=[job.target, *request.targets],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.publication import BucketPublication, Publication
 from sqlaudit.cli.exits import say
 from sqlaudit.cli.options import population_options, require_options, role_options, target_options
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import given_options, group_options, in_section, request_options
-from sqlaudit.cli.runner import Job, job_command, progress_callback, verdict
+from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.remedies.cloak.request import Background, BoxRequest, CloakRequest, Places, Tolerances
 from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.suppress.request import How, SuppressRequest
@@ -64,7 +64,7 @@ def recode(job: Job, recoding: Mapping[str, Any], publication: BucketPublication
 
     request = job.request(RecodeRequest, recoding, publication=publication)
     publication.check()
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_recoding(engine, request),
         lambda engine: recode_and_publish(engine, request, progress_callback(engine, progress)),
         code,
@@ -122,7 +122,7 @@ def suppress(job: Job, how: How, chosen: Mapping[str, Any], published: Publicati
 
     request = job.request(SuppressRequest, {**chosen, "how": how})
     published.check()
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_suppression(engine, request, published),
         lambda engine: suppress_table(engine, request, published, engine.progress),
         code,
@@ -194,7 +194,7 @@ def cloak(job: Job, publication: Publication, audit_only: bool, **options: Mappi
     )
     publication.check()
     plan, cloak = (plan_cloaking, cloak_messages) if request.delay is None else (plan_arrivals, cloak_arrivals)
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan(engine, request, publication),
         lambda engine: cloak(engine, request, publication),
         code,
@@ -230,7 +230,7 @@ def _audit_boxes(job: Job, options: OptionsByRequest, publication: Publication) 
         places=request_from(Places, {name: places.get(name) or name for name in ("user", *_POSITION_FIELDS)}),
         background=_background(job, options["background"]),
     )
-    return job.run(
+    return job.run_old(
         lambda engine, _: plan_boxes(engine, request),
         lambda engine: audit_boxes(engine, request),
         lambda result: verdict(result.passed),

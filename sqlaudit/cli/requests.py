@@ -24,20 +24,15 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 
 # Help pages whose options stand in sections, and commands that get objects instead of loose values.
 
-WRITTEN = {
-    *("--output", "--certificate", "--to", "--buckets-to", "--failing-classes-to", "--plot", "--pictures", "--schema"),
-    *("--report", "--baseline", "--history", "--store-failures", "--save", "--each-to"),
-}
-"""Options that name files to write, in every command. All other paths are read."""
 _YAML = (".yml", ".yaml")
 
 
 class SectionedOption(click.Option):
     """An option with the section of the help page that it belongs to."""
 
-    def __init__(self, *declarations: Any, section: str = "Options", **attributes: Any) -> None:
+    def __init__(self, *declarations: Any, section: str = "Options", writes: bool = False, **attributes: Any) -> None:
         super().__init__(*declarations, **attributes)
-        self.section = section
+        self.section, self.writes = section, writes
 
 
 def _be_quiet(context: click.Context, _: click.Parameter, quiet: bool) -> None:
@@ -90,7 +85,12 @@ class Sectioned(click.Command):
 
 def written_files(ctx: click.Context) -> list[Path]:
     """Return the files that a command is to write."""
-    return [Path(value) for parameter, value in _path_values(ctx) if WRITTEN & {*parameter.opts}]
+    return [Path(value) for parameter, value in _path_values(ctx) if _is_written(parameter)]
+
+
+def _is_written(parameter: click.Parameter) -> bool:
+    """Return True for an option that names a file to write; all other paths are read."""
+    return isinstance(parameter, SectionedOption) and parameter.writes
 
 
 def _path_values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path]]:
@@ -105,7 +105,7 @@ def _path_values(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Pa
 def _named_files(ctx: click.Context) -> Iterator[Path]:
     """Return the files that a command reads: tables, databases, inputs, and the files that YAML files name."""
     for parameter, value in _path_values(ctx):
-        if WRITTEN & {*parameter.opts} or not str(value):
+        if _is_written(parameter) or not str(value):
             continue
         if isinstance(parameter, click.Argument):
             yield from files_read(None, [Target(relation=str(value))])
@@ -251,6 +251,13 @@ def read_files(paths: Iterable[Path], option: str) -> tuple[str, ...]:
         except UnicodeDecodeError:
             raise UsageError(f"{option} {str(path)!r} is not UTF-8 text.") from None
     return tuple(texts)
+
+
+def inputs_from(path: Path) -> Mapping[str, Any]:
+    """Return the further inputs of models that a file has."""
+    from sqlaudit.classes.inputs import load_inputs
+
+    return load_inputs(path)
 
 
 def parse_view(text: str, option: str) -> str:
@@ -417,6 +424,8 @@ _KINDS: Mapping[str, ClickKind] = {
     "view": ClickKind(read=parse_view),
     "texts": ClickKind(read=lambda value, _: null_values(value)),
     "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
+    "requirements": ClickKind(lambda _: {"multiple": True}),
+    "inputs": ClickKind(lambda _: {"type": PATH}, lambda value, _: inputs_from(value)),
     "file": ClickKind(lambda _: {"type": PATH}),
     "source": ClickKind(lambda _: {"type": PATH}),
 }
@@ -442,7 +451,10 @@ def options_for(option: Option) -> tuple[SectionedOption, ...]:
         attributes |= {"is_flag": False, "flag_value": option.alone}
     if option.metavar:
         attributes["metavar"] = option.metavar
-    return (in_section(option.section)(*flags_of(option), option.name, help=option.help, **attributes),)
+    option_of_click = in_section(option.section)(
+        *flags_of(option), option.name, help=option.help, writes=option.writes, **attributes
+    )
+    return (option_of_click,)
 
 
 def _word_flags(option: Option) -> tuple[SectionedOption, ...]:
@@ -507,17 +519,22 @@ def _command_line_options(request: type[Any]) -> Iterator[Option]:
 
 
 def request_values(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options of a request by field, from click's values, as `request_from` takes them.
+    """Return the given options of a request, by name, from click's values."""
+    return option_values(_command_line_options(request), values)
+
+
+def option_values(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given ones of some options, by name as `request_from` takes them, from click's values.
 
     An option whose default is on the help page always counts as given: None is then a value, for instance `all`.
     """
-    values_by_field = {}
-    for option in _command_line_options(request):
+    given_values = {}
+    for option in options:
         value = values[option.name]
         if value is not None or option.shown:
             flag = flags_of(option)[0].partition("/")[0]
-            values_by_field[option.name] = _KINDS.get(option.kind.name, ClickKind()).read(value, flag)
-    return values_by_field
+            given_values[option.name] = _KINDS.get(option.kind.name, ClickKind()).read(value, flag)
+    return given_values
 
 
 def read_request(request: type[R], /, **values: Any) -> R:

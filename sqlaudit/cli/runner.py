@@ -14,7 +14,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Roles, Sampling, Target
-from sqlaudit.cli.options import Demands, Work, limit_options, output_options, work_options
+from sqlaudit.cli.options import Demands, Work, limit_options, output_options, whole_request, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import OptionGroup, command_of
 from sqlaudit.engines.contract import Engine
@@ -22,10 +22,12 @@ from sqlaudit.reports.document import Document, markdown, visible
 from sqlaudit.reports.formats import render_json
 
 if TYPE_CHECKING:
+    from sqlaudit.engines.command import Command, Request
     from sqlaudit.reports.notebook import Shown
 
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound="Request")
 R = TypeVar("R")
 
 
@@ -63,6 +65,61 @@ class Job:
         return {**options, **tables}
 
     def run(
+        self,
+        command: Command[Q, R],
+        request: Q,
+        run: Callable[[Engine], R] | None = None,
+        *,
+        code: Callable[[R], int] | None = None,
+        finish: Callable[[R], R] | None = None,
+        document: Callable[[R], Document] | None = None,
+        report_of: Callable[[R], Shown] | None = None,
+    ) -> int:
+        """Run a command on an engine of its own and report its result, or print its plan. Return the exit code.
+
+        Args:
+            command: the command.
+            request: what it is asked.
+            run: runs it where it takes more than the request: progress, or files that only the command line writes.
+            code: returns the exit code of a result, after the report. Default: the command's.
+            finish: is called when the engine is closed; returns the result to report. Default: the command's.
+            document: returns the report. Default: the result's own.
+            report_of: returns what is reported of a result. Default: the result.
+
+        Raises:
+            SqlauditError: the command cannot be run.
+        """
+        from sqlaudit.cli.session import session
+
+        with session(self.db, self.limits, self.work, *request.targets) as engine:
+            if self.work.dry_run or self.work.explain:
+                statements = command.plan(engine, request)
+                relations = [(engine.open(target), target) for target in command.reads(request)]
+                names = dict.fromkeys(
+                    name for relation, target in relations for name in relation.tables or (target.name,)
+                )
+                show_statements(engine, tuple(names), statements, self.work, self.output)
+                return ExitCode.OK
+            result = run(engine) if run is not None else command.run(engine, request)
+            is_stopped = command.stopped(result)
+            if is_stopped:
+                # A search that ran for an hour has found something: report it before exiting
+                self._emit(result, command.sql(result), document, report_of)
+                return ExitCode.INTERRUPTED
+        result = finish(result) if finish is not None else command.finish(request, result, self.db, self.limits)
+        self._emit(result, command.sql(result), document, report_of)
+        return (code or command.code)(result)
+
+    def _emit(
+        self, result: R, sql: str, document: Callable[[R], Document] | None, report_of: Callable[[R], Shown] | None
+    ) -> None:
+        """Write the report of a result, and the SELECT behind it."""
+        from sqlaudit.reports.notebook import document_of
+
+        reported: Any = result if report_of is None else report_of(result)
+        self.output.emit(lambda: (document or document_of)(reported), reported.to_dict, sql)
+
+    def run_old(
         self,
         plan: Callable[[Engine, Any], Sequence[Statement]],
         find: Callable[[Engine], R],
@@ -124,13 +181,6 @@ class Job:
         return code(result)
 
 
-def verdict(passed: bool, complete: bool = True) -> ExitCode:
-    """Return the exit code of a requirement that is met, fails, or could not be decided (not complete)."""
-    if not complete:
-        return ExitCode.INCOMPLETE
-    return ExitCode.OK if passed else ExitCode.REQUIREMENT_FAILED
-
-
 def progress_callback(
     engine: Engine, describe: Callable[..., str], share: Callable[..., float | None] = lambda *_: None
 ) -> Callable[..., None]:
@@ -152,11 +202,16 @@ def progress_callback(
 COMMON_OPTIONS = (output_options, work_options, limit_options)
 
 
-def job_command(*groups: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
+def job_command(*groups: OptionGroup | click.Parameter | type[Any]) -> Callable[[Callable[..., int]], click.Command]:
     """Return a decorator for a command with these options and the options that every command has.
 
     The function gets a `Job`, and by name the other objects that the groups make.
+
+    Args:
+        groups: the command's options; a class stands for all options of a request.
     """
+
+    parts = [whole_request(group) if isinstance(group, type) else group for group in groups]
 
     def decorate(command: Callable[..., int]) -> click.Command:
         @functools.wraps(command)
@@ -164,7 +219,7 @@ def job_command(*groups: OptionGroup | click.Parameter) -> Callable[[Callable[..
             names = {job_field.name for job_field in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        return command_of(*groups, *(part for part in COMMON_OPTIONS if part not in groups))(with_job)
+        return command_of(*parts, *(part for part in COMMON_OPTIONS if part not in parts))(with_job)
 
     return decorate
 

@@ -30,8 +30,12 @@ _output_option = in_section("Output")
     _output_option(
         "--format", "chosen", type=click.Choice(["html", "markdown", "text"]), help="Default: html, or by --output."
     ),
-    _output_option("-o", "--output", "file", type=PATH, metavar="FILE", help="Default: RESULT with the ending .html."),
-    _output_option("--pictures", type=PATH, metavar="DIR", help="Also write each picture into DIR, as SVG."),
+    _output_option(
+        "-o", "--output", "file", type=PATH, metavar="FILE", writes=True, help="Default: RESULT with the ending .html."
+    ),
+    _output_option(
+        "--pictures", type=PATH, metavar="DIR", writes=True, help="Also write each picture into DIR, as SVG."
+    ),
     cover_options,
 )
 def report(result: Path, chosen: str | None, file: Path | None, pictures: Path | None, cover: About) -> int:

@@ -86,7 +86,12 @@ class HierarchyRequest:
         None, TEXT, "Label of values that the hierarchy does not cover, for example '*'.", _HOW, metavar="LABEL"
     )
     to: Path | None = option(
-        None, FILE, "Write the hierarchy of the values that occur (value;level1;…;*).", _WHAT, metavar="FILE.csv"
+        None,
+        FILE,
+        "Write the hierarchy of the values that occur (value;level1;…;*).",
+        _WHAT,
+        metavar="FILE.csv",
+        writes=True,
     )
     show_values: bool = option(False, FLAG, "Show the first values with their labels.", _WHAT)
 

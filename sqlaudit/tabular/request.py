@@ -195,7 +195,7 @@ class AggregatesRequest:
         least=0,
     )
     to: Path | None = option(
-        None, FILE, "Write the protected table to a .parquet or .csv file.", PROTECTED, metavar="FILE"
+        None, FILE, "Write the protected table to a .parquet or .csv file.", PROTECTED, metavar="FILE", writes=True
     )
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
     requirements: tuple[Requirement, ...] = ()

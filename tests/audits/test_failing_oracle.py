@@ -51,7 +51,7 @@ class Listing:
         self, engine: Engine, rows: Sequence[Any], columns: Any, roles: Roles, require: Any, inputs: Any
     ) -> None:
         target = make_target(None, query=values_query(rows, columns))
-        self.request = AuditRequest(target, roles, tuple(require), inputs, failing_classes=None, worst_classes=0)
+        self.request = AuditRequest(target, roles, tuple(require), inputs=inputs, failing_classes=None, worst_classes=0)
         self.engine = engine
 
     def audit(self, *, show_values: bool) -> tuple[AuditResult, list[FailingClass]]:

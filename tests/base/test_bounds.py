@@ -11,7 +11,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, MOST, MOST_SECONDS, RANGE, SECONDS, SHARE, WHOLE, Option, options_of
+from sqlaudit.base.options import FLAG, MOST, MOST_SECONDS, RANGE, SECONDS, SHARE, WHOLE, Option
 from sqlaudit.base.spec import Limits, ReadOptions, Roles
 from sqlaudit.cli.group import on_the_command_line
 from tests.cli.runner import run
@@ -70,13 +70,9 @@ def refused() -> Iterator[Any]:
     """Return the function, parameter and value of each call that is to be refused."""
     for name, needed in CALLS.items():
         function = getattr(sqlaudit, name)
-        seen = set[str]()
-        for request in function.requests:
-            for _, one in options_of(request):
-                usable = one.kind.name in NUMBERS and one.name in function.__signature__.parameters
-                if usable and one.name not in seen and one.name not in needed:
-                    seen.add(one.name)
-                    yield pytest.param(name, one, id=f"{name}-{one.name}")
+        for one in function.options().values():
+            if one.kind.name in NUMBERS and one.name in function.__signature__.parameters and one.name not in needed:
+                yield pytest.param(name, one, id=f"{name}-{one.name}")
 
 
 @pytest.mark.parametrize(("name", "one"), list(refused()))

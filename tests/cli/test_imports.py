@@ -46,8 +46,8 @@ CASES = [
     (("--version",), 15, ""),
     (("nothing",), 15, ""),
     (("models",), 59, "rich"),
-    (("audit", "--help"), 35, ""),
-    (("audit", "--nothing"), 35, ""),
+    (("audit", "--help"), 37, ""),
+    (("audit", "--nothing"), 37, ""),
     (("aggregates", "--help"), 45, ""),
     (("columns", "--help"), 47, ""),
     (("compare", "--help"), 42, ""),
@@ -59,7 +59,7 @@ CASES = [
     (("releases", "--help"), 42, ""),
     (("suppress", "--help"), 47, ""),
     (("test", "--help"), 33, ""),
-    ((*AUDIT, "--require", "k=2"), 94, DATABASE),
+    ((*AUDIT, "--require", "k=2"), 96, DATABASE),
     (AUDIT, 158, DATABASE),
 ]
 

@@ -65,7 +65,9 @@ def _read_text(file: str) -> str:
     _output_option(
         "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of results."
     ),
-    _output_option("-o", "--output", "file", type=PATH, metavar="FILE", help="Write all results to a file."),
+    _output_option(
+        "-o", "--output", "file", type=PATH, metavar="FILE", writes=True, help="Write all results to a file."
+    ),
     _output_option("--show-values", is_flag=True, help="Show values of classes, which may identify people."),
     limit_options,
 )

@@ -27,11 +27,11 @@ from pygments.lexers.sql import PostgresLexer
 from pygments.token import Keyword, _TokenType
 
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError
+from sqlaudit.audits.run import code_of as audit_code
+from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError, verdict
 from sqlaudit.base.spec import Limits, ReadOptions, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
-from sqlaudit.cli.audit import code_of as audit_code
 from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
@@ -41,7 +41,6 @@ from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import Boundary, say, worst
 from sqlaudit.cli.options import Demands
 from sqlaudit.cli.output import Output, print_data
-from sqlaudit.cli.runner import verdict
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.cli.signals import ENDING
 from sqlaudit.column_sets.result import ColumnSets

@@ -95,7 +95,7 @@ class Session:
 
     workspace: Workspace
     screen: Screen
-    groups: Mapping[str, tuple[Command, ...]]
+    groups: Mapping[str, tuple[ConsoleCommand, ...]]
     inputs: Mapping[str, Any] = field(default_factory=dict)
     show_values: bool = False
     timing: bool = False
@@ -117,11 +117,11 @@ class Session:
     _audited: tuple[tuple[Engine, State, bool], AuditResult] | None = None
 
     @property
-    def commands(self) -> dict[str, Command]:
+    def commands(self) -> dict[str, ConsoleCommand]:
         """Return every command by its name, in the order of the help."""
         return {command.name: command for group in self.groups.values() for command in group}
 
-    def find_command(self, name: str) -> Command:
+    def find_command(self, name: str) -> ConsoleCommand:
         """Return the command of a name.
 
         Raises:
@@ -330,7 +330,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Command:
+class ConsoleCommand:
     """A command that begins with a backslash.
 
     Args:

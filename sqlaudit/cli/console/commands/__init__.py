@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlaudit.cli.console.commands import ask, explore, roles, write
-from sqlaudit.cli.console.session import Command
+from sqlaudit.cli.console.session import ConsoleCommand
 
-GROUPS: Mapping[str, tuple[Command, ...]] = {
+GROUPS: Mapping[str, tuple[ConsoleCommand, ...]] = {
     "Data": explore.DATA,
     "Roles and requirements": roles.ROLES,
     "Audits of the current relation": ask.COMMANDS,

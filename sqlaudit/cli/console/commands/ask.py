@@ -10,7 +10,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.cli.console.screen import ScreenReport
-from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.session import ConsoleCommand, Session
 from sqlaudit.cli.console.statements import parse_arguments
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.lattices.result import LatticeResult
@@ -195,21 +195,25 @@ def _file_name(text: str) -> str | None:
 
 
 COMMANDS = (
-    Command("audit", "", "measure how easily people can be re-identified", run_audit),
-    Command("classes", "[below N]", "show the sizes of the classes, and those below a size", show_classes, "below"),
-    Command(
+    ConsoleCommand("audit", "", "measure how easily people can be re-identified", run_audit),
+    ConsoleCommand(
+        "classes", "[below N]", "show the sizes of the classes, and those below a size", show_classes, "below"
+    ),
+    ConsoleCommand(
         "disclosure", "[0..K]", "measure what K pieces of knowledge disclose in the worst case", measure_disclosure
     ),
-    Command("columns", "[N]", "find sets of at most N columns that identify people", find_column_sets),
-    Command(
+    ConsoleCommand("columns", "[N]", "find sets of at most N columns that identify people", find_column_sets),
+    ConsoleCommand(
         "lattice", "[FILE] [suppress SHARE]", "find the least generalization that is safe", search_lattice, "files"
     ),
-    Command(
+    ConsoleCommand(
         "compare",
         "RELEASE [hierarchies FILE] [key COLUMNS]",
         "compare a release with the current relation",
         compare_release,
         "tables",
     ),
-    Command("attack", "[TABLE]", "try attacks on the current relation; TABLE: one with names", try_attacks, "tables"),
+    ConsoleCommand(
+        "attack", "[TABLE]", "try attacks on the current relation; TABLE: one with names", try_attacks, "tables"
+    ),
 )

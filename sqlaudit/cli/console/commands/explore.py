@@ -12,7 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Target
 from sqlaudit.cli.console.screen import ScreenReport
-from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.session import ConsoleCommand, Session
 from sqlaudit.cli.console.statements import tokens_of
 from sqlaudit.models.disclosure.exact import DisclosurePoint
 from sqlaudit.reports.document import Column, Document, Paragraph, Section, Table, Toned, Words, figure, plural, section
@@ -92,10 +92,12 @@ def _refuse_arguments(rest: str, command: str) -> None:
 
 
 DATA = (
-    Command("d", "[NAME]", "list tables and files; with a name, its columns", describe, "tables"),
-    Command("use", "[NAME|SELECT]", "select a table, file or SELECT; without a name, the last SELECT", use, "tables"),
-    Command("profile", "", "describe the columns and propose roles", propose_roles),
-    Command("refresh", "", "reconnect to see the current data", refresh),
+    ConsoleCommand("d", "[NAME]", "list tables and files; with a name, its columns", describe, "tables"),
+    ConsoleCommand(
+        "use", "[NAME|SELECT]", "select a table, file or SELECT; without a name, the last SELECT", use, "tables"
+    ),
+    ConsoleCommand("profile", "", "describe the columns and propose roles", propose_roles),
+    ConsoleCommand("refresh", "", "reconnect to see the current data", refresh),
 )
 
 
@@ -134,7 +136,7 @@ def show_help(session: Session, _rest: str) -> None:
         "statement can change data."
     )
     glossary = Paragraph(f"`{PAGE}` explains the terms of reports.")
-    heads = (Column("Command"), Column("Effect"))
+    heads = (Column("ConsoleCommand"), Column("Effect"))
     sections = []
     for title, group in session.groups.items():
         rows = tuple((f"\\{command.name} {command.arguments}".strip(), command.help) for command in group)
@@ -163,11 +165,11 @@ def _switch(rest: str, is_on: bool, command: str) -> bool:
 
 
 SESSION = (
-    Command("values", "[on|off]", "show values of classes, which may identify people", switch_values, "switch"),
-    Command("limit", "[N|all]", "set how many rows of a SELECT are shown", set_row_limit),
-    Command("timing", "[on|off]", "print how long each step took", switch_timing, "switch"),
-    Command("?", "", "print this list", show_help),
-    Command("q", "", "exit, also with Ctrl-D", leave),
+    ConsoleCommand("values", "[on|off]", "show values of classes, which may identify people", switch_values, "switch"),
+    ConsoleCommand("limit", "[N|all]", "set how many rows of a SELECT are shown", set_row_limit),
+    ConsoleCommand("timing", "[on|off]", "print how long each step took", switch_timing, "switch"),
+    ConsoleCommand("?", "", "print this list", show_help),
+    ConsoleCommand("q", "", "exit, also with Ctrl-D", leave),
 )
 
 
@@ -325,8 +327,8 @@ def _show_change(session: Session, changed: ChangedClasses) -> None:
 
 
 CLASSES = (
-    Command(
+    ConsoleCommand(
         "replace", "[CLASSES] [with CLASSES]", "measure disclosure with other classes: 2 2 1 with 4 2", replace_classes
     ),
-    Command("grow", "TABLE", "measure disclosure with the rows of a further table", grow, "tables"),
+    ConsoleCommand("grow", "TABLE", "measure disclosure with the rows of a further table", grow, "tables"),
 )

@@ -21,7 +21,7 @@ from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling
 from sqlaudit.cli.console.screen import ScreenReport, report_of
-from sqlaudit.cli.console.session import Command, Session
+from sqlaudit.cli.console.session import ConsoleCommand, Session
 from sqlaudit.cli.console.statements import Reader, parse_arguments, read_requirements
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
@@ -165,26 +165,28 @@ identifiers = column_setter("\\identifier", "identifiers")
 known_rows = word_setter("\\known_rows", "known_rows", {choice.value: choice for choice in KnownRows})
 fold_values = word_setter("\\count", "values", {**{choice.value: choice for choice in Folding}, NOTHING: None})
 ROLES = (
-    Command("qi", "[COLUMNS|none]", "set quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
-    Command("sensitive", "[COLUMNS|none]", "set sensitive columns, each audited separately", sensitive, "columns"),
-    Command(
+    ConsoleCommand("qi", "[COLUMNS|none]", "set quasi-identifiers: age sex year(birth)", quasi_identifiers, "columns"),
+    ConsoleCommand(
+        "sensitive", "[COLUMNS|none]", "set sensitive columns, each audited separately", sensitive, "columns"
+    ),
+    ConsoleCommand(
         "identifier", "[COLUMNS|none]", "set direct identifiers, which must not be published", identifiers, "columns"
     ),
-    Command(
+    ConsoleCommand(
         "entity",
         "[COLUMN|none]",
         "set the column that identifies the person; group sizes then count people",
         entity,
         "columns",
     ),
-    Command(
+    ConsoleCommand(
         "sample", "[SHARE|N|COLUMN|none]", "set the share of the population, its size, or weights", sample, "columns"
     ),
-    Command(
+    ConsoleCommand(
         "known_rows", "[one|all|worse]", "with \\entity: the attacker knows one row of a person, or all", known_rows
     ),
-    Command("count", "[fold|exact|none]", "set whether several spellings count as one value", fold_values),
-    Command("require", "[LIMITS|none]", "set requirements: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
+    ConsoleCommand("count", "[fold|exact|none]", "set whether several spellings count as one value", fold_values),
+    ConsoleCommand("require", "[LIMITS|none]", "set requirements: k=5 l=2, or k >= 5, t <= 0.2", require, "models"),
 )
 
 
@@ -248,16 +250,16 @@ def undo(session: Session, rest: str) -> None:
 
 
 CHANGES = (
-    Command("drop", "COLUMN", "show the figures without this quasi-identifier", drop, "qi"),
-    Command(
+    ConsoleCommand("drop", "COLUMN", "show the figures without this quasi-identifier", drop, "qi"),
+    ConsoleCommand(
         "generalize",
         "COLUMN HOW",
         "show the figures with it generalized: age 10, zip 3, birth year, or SQL",
         generalize,
         "generalize",
     ),
-    Command("add", "COLUMNS", "show the figures with these quasi-identifiers added", add, "columns"),
-    Command("undo", "", "undo the last change", undo),
+    ConsoleCommand("add", "COLUMNS", "show the figures with these quasi-identifiers added", add, "columns"),
+    ConsoleCommand("undo", "", "undo the last change", undo),
 )
 
 

@@ -16,7 +16,7 @@ from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.console.screen import report_of
-from sqlaudit.cli.console.session import Command, Session, State
+from sqlaudit.cli.console.session import ConsoleCommand, Session, State
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.init import connection_of, relative_to_folder
 from sqlaudit.cli.output import output_for
@@ -240,13 +240,15 @@ def _file_path(text: str, example: str) -> Path:
 
 
 COMMANDS = (
-    Command("report", "FILE", "write the last report: .html, .md, .json or .txt", report, "files"),
-    Command(
+    ConsoleCommand("report", "FILE", "write the last report: .html, .md, .json or .txt", report, "files"),
+    ConsoleCommand(
         "save", "FILE [ENV]", "write roles and requirements as a policy; ENV: variable with the URL", save, "files"
     ),
-    Command(
+    ConsoleCommand(
         "compile", "DIALECT [TABLE]", "write the requirements as SQL for another warehouse", compile_sql, "dialects"
     ),
-    Command("sql", "", "print the statements of the last step", sql),
-    Command("o", "[FILE]", "write all results to a file; without a name, to the terminal again", redirect, "files"),
+    ConsoleCommand("sql", "", "print the statements of the last step", sql),
+    ConsoleCommand(
+        "o", "[FILE]", "write all results to a file; without a name, to the terminal again", redirect, "files"
+    ),
 )
