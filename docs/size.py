@@ -30,14 +30,23 @@ LONG = 10
 """Private functions of so many lines below their `def`, and more, need a sentence."""
 AUDIT = "audit t.csv --qi a,b --sensitive s --require k=5"
 RECORDER = """
-import json, os, sys, threading
-entered = {}
+import enum, json, os, sys, threading
+entered, bundles = {}, {}
+def is_ours(value):
+    return type(value).__module__.startswith("sqlaudit.") and not isinstance(value, enum.Enum) and not callable(value)
 def note(frame, event, argument):
     if event == "call":
         code = frame.f_code
         entered.setdefault((code.co_filename, code.co_firstlineno, code.co_qualname))
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            value = frame.f_locals.get(name)
+            if is_ours(value):
+                parts = getattr(type(value), "__dataclass_fields__", ())
+                if sum(is_ours(getattr(value, part, None)) for part in parts) > 1:
+                    bundles.setdefault(type(value).__qualname__, set()).add(code.co_filename)
 def leave(code):
     sys.setprofile(None)
+    print(json.dumps({name: sorted(files) for name, files in bundles.items()}), file=sys.stderr)
     print(json.dumps(list(entered)), file=sys.stderr, flush=True)
     sys.stdout.flush()
     leave_at_once(code)
@@ -115,14 +124,20 @@ def private_functions(tree: ast.Module) -> list[ast.FunctionDef]:
     return [node for node in private if (node.end_lineno or 0) - node.lineno >= LONG]
 
 
-def road(root: Path) -> tuple[int, int]:
-    """Run one small audit; return the lines of code of the functions that it enters, and the number of their files."""
+def road(root: Path) -> tuple[int, int, list[str]]:
+    """Run one small audit, and return what a reader of it has to follow.
+
+    Returns:
+        The lines of code of the functions that it enters, the number of their files, and its carriers: the dataclasses
+        of two or more other objects of the package that arrive as arguments in two or more files, without reports.
+    """
     with tempfile.TemporaryDirectory(prefix="sqlaudit-") as folder:
         Path(folder, "t.csv").write_text("a,b,s\n" + "1,x,u\n1,x,v\n" * 5, encoding="utf-8")
         code = f"import sys; sys.path.insert(0, {str(root)!r})\n{RECORDER}"
         command = [sys.executable, "-c", code, *AUDIT.split()]
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    entered = {(Path(file), line) for file, line, _ in json.loads(ran.stderr.splitlines()[-1])}
+    *_, bundles, functions_entered = ran.stderr.splitlines()
+    entered = {(Path(file), line) for file, line, _ in json.loads(functions_entered)}
     package = (root / "sqlaudit").resolve()
     code_lines = 0
     files = {file for file, _ in entered if file.resolve().is_relative_to(package) and file.suffix == ".py"}
@@ -139,7 +154,8 @@ def road(root: Path) -> tuple[int, int]:
         code_lines += len(in_bodies)
         if in_bodies:
             entered_files.add(file)
-    return code_lines, len(entered_files)
+    arrived = {name: [file for file in files if "/reports/" not in file] for name, files in json.loads(bundles).items()}
+    return code_lines, len(entered_files), sorted(name for name, files in arrived.items() if len(files) > 1)
 
 
 def lines(files: Iterable[Path]) -> tuple[int, int]:
@@ -193,7 +209,9 @@ if __name__ == "__main__":
     for name, figure in figures(root):
         print(f"{name:<52}{figure}")
     try:
-        entered = "{:,} lines in {:,} files".format(*road(root.resolve()))
+        code_lines, files, carriers = road(root.resolve())
+        entered, carried = f"{code_lines:,} lines in {files:,} files", f"{len(carriers)}: {', '.join(carriers)}"
     except subprocess.CalledProcessError:
-        entered = "not counted: sqlaudit does not run in this environment"
+        entered = carried = "not counted: sqlaudit does not run in this environment"
     print(f"{'functions that one small audit enters':<52}{entered}")
+    print(f"{'dataclasses that carry it from file to file':<52}{carried}")

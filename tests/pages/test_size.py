@@ -87,4 +87,4 @@ def test_the_road_of_an_audit_is_the_functions_that_it_enters(tmp_path: Path) ->
         'def run():\n    """Run."""\n    # why\n    step()\n\n\ndef step():\n    pass\n\n\ndef unused():\n    pass\n'
     )
     (tmp_path / "sqlaudit" / "cli" / "__init__.py").write_text(module, "utf-8")
-    assert size.road(tmp_path) == (2, 1)
+    assert size.road(tmp_path) == (2, 1, [])
