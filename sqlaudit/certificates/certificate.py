@@ -40,7 +40,7 @@ HIDDEN = "…"
 UNREADABLE = "This is not a certificate, or it was edited by hand: its {} cannot be read."
 
 
-def parameters_of(request: AuditRequest, db: bool) -> dict[str, Any]:
+def parameters_of(request: AuditRequest, db: bool) -> dict[str, object]:
     """Return the parameters of a request as plain data, without options at their defaults.
 
     Args:
@@ -67,7 +67,7 @@ def parameters_of(request: AuditRequest, db: bool) -> dict[str, Any]:
 
 
 def request_from_certificate(
-    parameters: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, Any]
+    parameters: Mapping[str, Any], target: str, where: str, query: str, inputs: Mapping[str, object]
 ) -> AuditRequest:
     """Return the request of a certificate. It has no SQL except expressions in place of columns (`refuse_untrusted`).
 
@@ -123,7 +123,7 @@ def request_from_certificate(
     return request
 
 
-def find_changed_texts(parameters: Mapping[str, Any], request: AuditRequest) -> Iterator[str]:
+def find_changed_texts(parameters: Mapping[str, object], request: AuditRequest) -> Iterator[str]:
     """Return which of `where`, `query` and `inputs` differ from those of the certificate."""
     now = parameters_of(request, False)
     return (name for name in ("where", "query", "inputs") if now[name] != parameters[name])
@@ -150,7 +150,7 @@ def build_command(parameters: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _non_default_options(request: Any) -> dict[str, Any]:
+def _non_default_options(request: object) -> dict[str, object]:
     """Return the options of a request that differ from their defaults, by the parameter's name."""
     values = {option.name: (getattr(request, name), option.default) for name, option in options_of(type(request))}
     changed = {name: (value, plain(value)) for name, (value, default) in values.items() if value != default}
@@ -197,8 +197,12 @@ _SHAPE: Mapping[str, type | tuple[type, ...]] = {
 
 
 def build_certificate(
-    result: AuditResult, parameters: Mapping[str, Any], snapshot: Mapping[str, Any], relation: Relation, private: str
-) -> dict[str, Any]:
+    result: AuditResult,
+    parameters: Mapping[str, object],
+    snapshot: Mapping[str, object],
+    relation: Relation,
+    private: str,
+) -> dict[str, object]:
     """Return the unsigned certificate of an audit. It contains no value of the table.
 
     Args:
@@ -220,7 +224,7 @@ def build_certificate(
     }
 
 
-def select_figures(result: AuditResult) -> dict[str, Any]:
+def select_figures(result: AuditResult) -> dict[str, object]:
     """Return the figures of an audit as in its JSON, without classes and their keys."""
     fields = result.to_dict()
     return {"rows": result.rows, **{name: fields[name] for name in _FIGURES}}
@@ -241,7 +245,7 @@ def normalize_statements(statements: Sequence[Timing], relation: Relation, priva
     ]
 
 
-def write_certificate(path: Path, certificate: Mapping[str, Any]) -> None:
+def write_certificate(path: Path, certificate: Mapping[str, object]) -> None:
     """Write a certificate, whole or not at all.
 
     Raises:
@@ -307,7 +311,7 @@ def _check_shape(path: Path, certificate: Mapping[str, Any]) -> None:
         raise InputError(f"{path}: {UNREADABLE.format(wrong[0])}")
 
 
-def _measure_depth(value: Any) -> int:
+def _measure_depth(value: object) -> int:
     """Return the depth of nested objects and lists, without recursion, which a hostile file could exhaust."""
     depth, level = 0, [value]
     while level:
@@ -319,7 +323,7 @@ def _measure_depth(value: Any) -> int:
     return depth
 
 
-def _has_options_of(options: Any, kind: Any) -> bool:
+def _has_options_of(options: object, kind: Any) -> bool:
     """True if each option is of this type, or a list of texts."""
     values = options.values() if isinstance(options, dict) else ()
     lists = [option for option in values if isinstance(option, list)]
@@ -334,7 +338,7 @@ def _is_read_options(read: Any) -> bool:
     return _has_options_of({name: value for name, value in read.items() if name != "skip"}, str | bool)
 
 
-def _is_shown_options(shown: Any) -> bool:
+def _is_shown_options(shown: object) -> bool:
     """True if these are the numbers of classes in a report, and whether it shows values."""
     if not isinstance(shown, dict) or set(shown) != {"failing_classes", "worst_classes", "values"}:
         return False
@@ -343,7 +347,7 @@ def _is_shown_options(shown: Any) -> bool:
     return numbers and type(shown["values"]) is bool
 
 
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON; refuse repeated keys, which parsers read differently."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
@@ -413,7 +417,7 @@ _MESSAGE_PREFIX = b"sqlaudit certificate 1\n"
 _LARGEST = 100_000
 
 
-def sign_certificate(certificate: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
+def sign_certificate(certificate: Mapping[str, object], key: Ed25519PrivateKey) -> dict[str, object]:
     """Return the certificate with its signature."""
     return {
         **certificate,

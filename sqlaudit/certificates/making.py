@@ -63,7 +63,7 @@ def compare_certificate(
         yield from _compare_statements(certificate["sql"], now["sql"])
 
 
-def _compare_statements(certified: list[dict[str, Any]], now: list[dict[str, Any]]) -> Iterator[Difference]:
+def _compare_statements(certified: list[dict[str, object]], now: list[dict[str, object]]) -> Iterator[Difference]:
     """Yield the steps whose SQL differs from what the roles give, without the text of either."""
     if len(certified) != len(now):
         yield Difference("sql: statements", str(len(certified)), str(len(now)))
@@ -72,7 +72,7 @@ def _compare_statements(certified: list[dict[str, Any]], now: list[dict[str, Any
             yield Difference(f"sql: statement {number}", "another text", f"what the roles give: {actual['step']}")
 
 
-def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Yield every value with its path; entries of a list have their labels in it."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
@@ -84,7 +84,7 @@ def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _label_of(entry: Any) -> str:
+def _label_of(entry: object) -> str:
     names = [entry.get("model"), entry.get("sensitive"), entry.get("name")] if isinstance(entry, Mapping) else []
     label = " of ".join(str(name)[:_LONGEST] for name in names if name)
     return f" ({label})" if label else ""
@@ -100,7 +100,7 @@ def _is_equal(certified: Any, now: Any) -> bool:
     return type(certified) is type(now) and bool(certified == now)
 
 
-def _shorten(values: Mapping[str, Any], name: str) -> str:
+def _shorten(values: Mapping[str, object], name: str) -> str:
     """Return a value as a short text; empty if there is none."""
     if name not in values:
         return ""
@@ -115,7 +115,7 @@ WAY = "sha256-histogram-1"
 _PIECE = 1 << 20
 
 
-def snapshot_of(engine: Engine, request: AuditRequest, relation: Relation) -> dict[str, Any]:
+def snapshot_of(engine: Engine, request: AuditRequest, relation: Relation) -> dict[str, object]:
     """Return the snapshot of a table's columns with a role.
 
     The checksum is one of the combinations of values with their numbers of rows: it changes with any of them, but not
@@ -149,7 +149,7 @@ def snapshot_of(engine: Engine, request: AuditRequest, relation: Relation) -> di
     }
 
 
-def _digest_files(request: AuditRequest) -> dict[str, Any] | None:
+def _digest_files(request: AuditRequest) -> dict[str, object] | None:
     """Return the files of a target as one digest; None for a table in a database."""
     from sqlaudit.engines.writing import files_named
 
@@ -169,7 +169,7 @@ def _digest_files(request: AuditRequest) -> dict[str, Any] | None:
 
 def audit_certified(
     engine: Engine, request: AuditRequest, db: bool, key: Ed25519PrivateKey | None = None
-) -> tuple[AuditResult, dict[str, Any]]:
+) -> tuple[AuditResult, dict[str, object]]:
     """Audit a table and return the result with its certificate.
 
     Args:
@@ -258,7 +258,7 @@ class Verification:
         name = verify_signature(self.certificate, self.key)
         return ("valid" if name else "invalid"), name
 
-    def _find_differences(self, state: str, now: Mapping[str, Any], result: AuditResult) -> Iterator[Difference]:
+    def _find_differences(self, state: str, now: Mapping[str, object], result: AuditResult) -> Iterator[Difference]:
         """Yield the differences of the signature, the command, the given texts and the figures."""
         if state == "invalid":
             signer = "by the key that you named" if self.key is not None else "by the key that it names"

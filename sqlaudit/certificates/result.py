@@ -17,7 +17,7 @@ from sqlaudit.reports.report import MeasuredReport, moment
 class _Certified(TypedDict):
     time: str
     versions: dict[str, str]
-    status: Any
+    status: object
     required: int
 
 

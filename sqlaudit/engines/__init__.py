@@ -48,7 +48,7 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
     targets = tuple(table for target in targets for table in target.tables)
     frames = [target.frame for target in targets if _is_spark(target.frame)]
     if _is_spark(db) or (frames and db is None):
-        session: Any = db if db is not None else frames[0].sparkSession
+        session: object = db if db is not None else frames[0].sparkSession
         return _spark(session, limits)
     if db is not None and not isinstance(db, str | Whereabouts):
         if is_instance_of(db, "duckdb", "DuckDBPyConnection"):
@@ -71,7 +71,9 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
     return DuckDBEngine(address, limits, targets)
 
 
-def opened(db: Database, limits: Limits | Mapping[str, Any] | None, *targets: Target) -> AbstractContextManager[Engine]:
+def opened(
+    db: Database, limits: Limits | Mapping[str, object] | None, *targets: Target
+) -> AbstractContextManager[Engine]:
     """Return the engine that `db=` of a Python call names, for a `with` block; an engine that was open stays open.
 
     Args:
@@ -135,7 +137,7 @@ def _spark(db: Whereabouts | SparkSession, limits: Limits | None) -> Engine:
     return SparkEngine(db, limits)
 
 
-def _is_spark(candidate: Any) -> bool:
+def _is_spark(candidate: object) -> bool:
     """Return True for a session or a frame of Spark, classic or Connect; nothing of Spark is imported for it."""
     kind = type(candidate)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ in ("SparkSession", "DataFrame")
@@ -168,18 +170,18 @@ _SESSION_PARTS = ("client_encoding", "fallback_application_name", "krbsrvname", 
 """Parameters of a connection that a second one does not need."""
 
 
-def is_instance_of(candidate: Any, package: str, *names: str) -> bool:
+def is_instance_of(candidate: object, package: str, *names: str) -> bool:
     """Return True if an object is of one of these classes of a package; the package is not imported for it."""
     module = sys.modules.get(package)
     return module is not None and any(isinstance(candidate, getattr(module, name, ())) for name in names)
 
 
-def is_relation(candidate: Any) -> bool:
+def is_relation(candidate: object) -> bool:
     """Return True if an object is a relation of DuckDB (`connection.table("people")`)."""
     return is_instance_of(candidate, "duckdb", "DuckDBPyRelation")
 
 
-def place_of(db: Any) -> Whereabouts:
+def place_of(db: object) -> Whereabouts:
     """Return the address of an open connection of psycopg, or of an engine, connection or URL of SQLAlchemy.
 
     Raises:

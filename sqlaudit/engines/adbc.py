@@ -206,7 +206,7 @@ class AdbcReader:
             EngineError: the database refused or failed. Incomplete: the time limit was reached.
         """
 
-        def work() -> list[Mapping[str, Any]]:
+        def work() -> list[Mapping[str, object]]:
             with self._open.cursor() as cursor:
                 self._running = cursor
                 cursor.execute(sql)
@@ -261,7 +261,7 @@ class AdbcReader:
                 cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
             cursor.execute(sql)
 
-    def _answer(self, sql: str) -> list[Any]:
+    def _answer(self, sql: str) -> list[object]:
         """Return the first values of the first column of a query."""
         with self._open.cursor() as cursor:
             cursor.execute(sql)
@@ -338,7 +338,7 @@ def missing_name(message: str, sql: str) -> str:
     return name_in_sql.group() if name_in_sql else ""
 
 
-def _connector(address: AdbcPlace) -> Callable[[], Any]:
+def _connector(address: AdbcPlace) -> Callable[[], object]:
     """Return a function that connects.
 
     Raises:

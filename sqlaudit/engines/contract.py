@@ -104,7 +104,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """Execute a statement and return all its rows (aggregates only).
 
         `parameters` stand in the statement as $1, $2, …: a value that a user names never becomes part of the SQL.
@@ -388,7 +388,7 @@ def step_of(statement: Statement) -> str:
     return f"the step {statement.name!r}"
 
 
-def in_utc(value: Any) -> Any:
+def in_utc(value: object) -> object:
     """Return a value, with the zone UTC if it is a time."""
     return value.replace(tzinfo=datetime.UTC) if isinstance(value, datetime.datetime) else value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import SqlauditError, UsageError
@@ -98,7 +97,7 @@ def refuse_overwriting(written: Iterable[str | Path | None], read: Iterable[Path
             )
 
 
-def files_read(db: Any, targets: Iterable[Target]) -> Iterator[Path]:
+def files_read(db: object, targets: Iterable[Target]) -> Iterator[Path]:
     """Yield the files behind a database and targets: the database file with its log, files, globs, those of queries.
 
     Args:

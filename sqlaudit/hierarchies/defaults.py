@@ -51,7 +51,7 @@ def without_levels(columns: Sequence[Resolved], hierarchies: Sequence[Hierarchy]
     return [column for column, hierarchy in zip(columns, hierarchies, strict=True) if not hierarchy.place]
 
 
-def default_levels(engine: Engine, relation: Relation, columns: Sequence[Resolved]) -> list[Any]:
+def default_levels(engine: Engine, relation: Relation, columns: Sequence[Resolved]) -> list[object]:
     """Return the levels of each column in the format of a file of hierarchies.
 
     They follow from the type of a column, the range of its numbers and the lengths of its texts, so roughly that no
@@ -75,7 +75,7 @@ def _needs_figures(kind: Kind) -> bool:
     return kind in NUMBERS or kind is Kind.TEXT
 
 
-def propose_levels(kind: Kind, figures: Sequence[Any]) -> Any:
+def propose_levels(kind: Kind, figures: Sequence[Any]) -> object:
     """Return the levels of a column of a type.
 
     Args:
@@ -115,7 +115,7 @@ def _propose_widths(span: Fraction, is_whole: bool) -> list[Fraction]:
     return [step * unit for step in _STEPS if step * unit < span]
 
 
-def as_file(target: str, columns: Sequence[str], levels: Sequence[Any]) -> str:
+def as_file(target: str, columns: Sequence[str], levels: Sequence[object]) -> str:
     """Return default levels as a file of hierarchies, to be edited."""
     edit = f"Edit them, then name this file with {spelled('hierarchies')}."
     lines = [f"# Default levels of {target}. {edit}", "hierarchies:"]

@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.files import as_written, is_folder, no_name
@@ -251,7 +250,7 @@ def bare(name: str) -> str:
     return name[1:-1].replace('""', '"') if quoted else name
 
 
-def read_hierarchies(source: Hierarchies | Mapping[str, Any] | str | Path) -> Hierarchies:
+def read_hierarchies(source: Hierarchies | Mapping[str, object] | str | Path) -> Hierarchies:
     """Read hierarchies from a YAML file with a section `hierarchies`, a folder of CSV files, or a mapping by column.
 
     Args:

@@ -234,7 +234,7 @@ def _draw_class_starts(members: int, model: PitmanModel, draws: int, random: np.
     return new
 
 
-def _draw_class_sizes(new: Any, alpha: float, random: np.random.Generator) -> Any:
+def _draw_class_sizes(new: Any, alpha: float, random: np.random.Generator) -> object:
     """Return the sizes of the classes of one sample.
 
     A member that begins no class goes to one of size s with a probability in proportion to s - α: it follows an earlier

@@ -110,7 +110,7 @@ def fit_means(counts: Any, margins: Sequence[tuple[int, ...]]) -> Any:
     return means
 
 
-def measure_risk(model: str, counts: Any, means: Any, fraction: float) -> CellRisk:
+def measure_risk(model: str, counts: object, means: Any, fraction: float) -> CellRisk:
     """Return τ1, τ2 and the test of Skinner and Shlomo for fitted means.
 
     With x = λ(1 - π) a sample unique is a population unique with the probability e^-x, and E[1/F] is (1 - e^-x)/x. The

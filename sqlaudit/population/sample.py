@@ -8,7 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import floor, isfinite, log, log1p
-from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
@@ -128,8 +127,8 @@ def resolve_sampling(engine: Engine, relation: Relation, roles: ResolvedRoles, s
 
 
 def inputs_with_sampling(
-    inputs: Mapping[str, Any], engine: Engine, relation: Relation, roles: ResolvedRoles, stated: Roles
-) -> Mapping[str, Any]:
+    inputs: Mapping[str, object], engine: Engine, relation: Relation, roles: ResolvedRoles, stated: Roles
+) -> Mapping[str, object]:
     """Return the inputs of models with the population that the roles state.
 
     Raises:

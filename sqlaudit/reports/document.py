@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain, takewhile
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
@@ -250,7 +250,7 @@ class Picture:
 
     kind: str
     title: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
 
 
 def bars(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.reports.document import Document
@@ -44,12 +43,12 @@ def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = ""
     return formats.get(ending, "text")
 
 
-def render_json(data: Mapping[str, Any]) -> str:
+def render_json(data: Mapping[str, object]) -> str:
     """The documented JSON."""
     return json_text(data, indent=2) + "\n"
 
 
-def json_text(value: Any, indent: int | None = None) -> str:
+def json_text(value: object, indent: int | None = None) -> str:
     """JSON in pure ASCII, so that it survives every pipe and steers no terminal, nor Azure Pipelines by a `##vso[`."""
     return json.dumps(value, indent=indent, ensure_ascii=True, allow_nan=False).replace("##", "#\\u0023")
 

@@ -61,7 +61,7 @@ class Shown:
         text = render_json({**found.to_dict(), "report": to_json(document)}) if stored else laid_out(document, chosen)
         write_text(Path(path), text)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """The main figures as a pandas DataFrame, under the names that they have in the JSON.
 
         Raises:
@@ -69,7 +69,7 @@ class Shown:
         """
         return frame_of_rows(self.rows_of_frame())
 
-    def rows_of_frame(self) -> list[dict[str, Any]]:
+    def rows_of_frame(self) -> list[dict[str, object]]:
         """The rows of `to_frame`, as the JSON has them."""
         found = plain(self)
         for name in self.frame_of.split("."):
@@ -79,7 +79,7 @@ class Shown:
         return list(found)
 
 
-def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
+def frame_of_rows(rows: list[dict[str, object]]) -> object:
     """Rows as a pandas DataFrame.
 
     Raises:
@@ -92,7 +92,7 @@ def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
     return pd.DataFrame(rows)
 
 
-def document_of(result: Any) -> Document:
+def document_of(result: object) -> Document:
     """Return the report on any result that a public function returns.
 
     Raises:

@@ -128,7 +128,7 @@ def _parts(picture: doc.Picture) -> tuple[float, list[str]]:
         raise doc.damaged("A picture") from None
 
 
-def _made_visible(data: Any) -> Any:
+def _made_visible(data: object) -> Any:
     """The data with every text as one may show it."""
     if isinstance(data, str):
         return doc.visible(data)
@@ -299,13 +299,13 @@ def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     return bottom + 22, parts
 
 
-def labels_above(nodes: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+def labels_above(nodes: Sequence[Mapping[str, object]]) -> list[bool | None]:
     """Return True if each label stands above its node.
 
     In a crowded row every other one stands below; None where that is not enough, so that no label covers another: only
     the chosen node has one there.
     """
-    rows: dict[Any, int] = {}
+    rows: dict[object, int] = {}
     crowded = Counter(node["y"] for node in nodes)
     longest = max((len(str(node["name"])) for node in nodes), default=0)
     above: list[bool | None] = []

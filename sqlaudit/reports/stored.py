@@ -10,7 +10,7 @@ from sqlaudit.base.result import plain
 from sqlaudit.reports import document as doc
 
 
-def to_json(document: doc.Document) -> dict[str, Any]:
+def to_json(document: doc.Document) -> dict[str, object]:
     """The document as plain data: texts stay texts, toned ones are {text, tone}; `worst` holds the large figures."""
     return {
         "headline": _stored(document.headline),
@@ -58,7 +58,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _words(value: Any) -> doc.Words:
+def _words(value: object) -> doc.Words:
     if isinstance(value, Mapping):
         if value["tone"] not in get_args(doc.Tone):
             raise ValueError(value["tone"])
@@ -66,7 +66,7 @@ def _words(value: Any) -> doc.Words:
     return _text(value)
 
 
-def _key_figure(value: Mapping[str, Any]) -> doc.KeyFigure:
+def _key_figure(value: Mapping[str, object]) -> doc.KeyFigure:
     words = _words(value)
     return doc.KeyFigure(_text(value["value"]), doc.without_hint(words), doc.tone_of(words))
 
@@ -76,7 +76,7 @@ def _several(read: Reader) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _pair(first: Reader, second: Reader) -> Reader:
-    def read(pair: Any) -> tuple[Any, Any]:
+    def read(pair: Any) -> tuple[object, object]:
         one, other = pair
         return first(one), second(other)
 
@@ -104,7 +104,7 @@ _CALLED = {"drawing": "kind"}
 """Fields that are called otherwise in the JSON, where `kind` is that of the block."""
 
 
-def _stored(value: Any) -> Any:
+def _stored(value: object) -> object:
     """Words, a block, or several of these as plain data."""
     if isinstance(value, doc.Toned):
         return {"text": value.text, "tone": value.tone, **({"hint": value.hint} if value.hint else {})}

@@ -107,7 +107,7 @@ def _curves(data: Mapping[str, Any], width: int) -> Iterator[PlotLine]:
             yield PlotLine(doc.figure(k), bar(level, columns), doc.figure(level), "bad" if reached else "plain")
 
 
-def _thinned(points: Sequence[Any]) -> Sequence[Any]:
+def _thinned(points: Sequence[object]) -> Sequence[Any]:
     """At most so many points as there may be lines, the last one among them."""
     if len(points) <= _MOST_LINES:
         return points

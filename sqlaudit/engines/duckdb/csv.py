@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -25,7 +24,7 @@ from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 # Calls of DuckDB's table functions, and the types that hold times.
 
 
-def write_call(function: str, source: str | list[str], arguments: Mapping[str, Any]) -> str:
+def write_call(function: str, source: str | list[str], arguments: Mapping[str, object]) -> str:
     """Return the call of a table function over one or several files.
 
     Example:
@@ -39,7 +38,7 @@ def write_call(function: str, source: str | list[str], arguments: Mapping[str, A
     return function + "(" + ", ".join(sql_arguments) + ")"
 
 
-def hive_options(folders: Sequence[str]) -> dict[str, Any]:
+def hive_options(folders: Sequence[str]) -> dict[str, object]:
     """Return the arguments that read folders named `column=value`, or keep DuckDB from doing so by itself."""
     return {"hive_partitioning": True, "hive_types_autocast": False} if folders else {"hive_partitioning": False}
 
@@ -79,9 +78,9 @@ _TITLE_LINES = 20
 """Number of lines in which a title above the header is looked for."""
 _SAMPLE_LINES = 2_048
 """Number of lines from which the types of columns without a role are checked."""
-_IN_ORDER: dict[str, Any] = {"parallel": False}
+_IN_ORDER: dict[str, object] = {"parallel": False}
 """Read by one thread, so that the first lines are those of the file: several threads return any lines first."""
-_STRICT: dict[str, Any] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
+_STRICT: dict[str, object] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Shape:
     columns: tuple[tuple[str, str], ...]
     formats: tuple[tuple[str, str], ...] = ()
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return the arguments of read_csv for the dialect alone."""
         return {"delim": self.delimiter, "quote": self.quote, "escape": self.escape, "header": self.header, **_STRICT}
 
@@ -256,7 +255,7 @@ class _CsvReader:
     session: DuckDBSession
     files: Files
     options: ReadOptions
-    common: Mapping[str, Any]
+    common: Mapping[str, object]
 
     @property
     def nulls(self) -> dict[str, list[str]]:
@@ -272,7 +271,9 @@ class _CsvReader:
         """Return the rows of a statement."""
         return self.session.fetch(sql, "open " + self.files.label, parameters)
 
-    def call(self, shape: Shape, columns: Mapping[str, str], texts: list[str] | None = None, **overrides: Any) -> str:
+    def call(
+        self, shape: Shape, columns: Mapping[str, str], texts: list[str] | None = None, **overrides: object
+    ) -> str:
         """Return a call of read_csv for these columns of all files, or of the files in `texts`."""
         arguments = {"auto_detect": False, **shape.arguments(), **self.common, **overrides, "columns": dict(columns)}
         return write_call("read_csv", self.files.texts if texts is None else texts, arguments)

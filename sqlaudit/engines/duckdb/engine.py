@@ -147,7 +147,7 @@ class DuckDBEngine(Engine):
         """Return the bytes that statements may take before they spill, by DuckDB's own setting."""
         return bytes_of(str(self._session.fetch("SELECT CURRENT_SETTING('memory_limit')", "memory limit")[0][0]))
 
-    def keep_arrow(self, name: str, table: Any) -> Relation:
+    def keep_arrow(self, name: str, table: object) -> Relation:
         """Keep an Arrow table in the in-memory database, replacing an older relation of this name."""
         arrived = quote(name + "_arrived", DIALECT)
         self._session.register(name + "_arrived", table)
@@ -169,7 +169,7 @@ class DuckDBEngine(Engine):
         """Drop a relation made by `materialize` or `keep_rows`."""
         self._session.fetch("DROP TABLE IF EXISTS " + self._memory_name(name), "drop " + name)
 
-    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+    def columns_as_arrays(self, statement: Statement) -> dict[str, object]:
         """Return the result as one numpy array per column: integers exact at any width, decimals as Decimal objects.
 
         A column with NULLs is a masked array; integers beyond 64 bits are an array of Python integers.

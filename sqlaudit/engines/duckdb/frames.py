@@ -67,7 +67,7 @@ def make_scannable(frame: Any) -> tuple[Any, list[str]]:
     raise UsageError(f"A frame must be a pandas, polars or Arrow table, not a {type(frame).__name__}.")
 
 
-def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[str]]:
+def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[object, list[str]]:
     """Return Arrow IPC files (also called Feather) as something that DuckDB scans exactly, and their columns.
 
     Raises:
@@ -108,7 +108,7 @@ def arrow_files(files: Files, folders: Sequence[str] = ()) -> tuple[Any, list[st
     return _check_columns(exact_table(table, repr(files.label)), names)
 
 
-def _read_stream(path: Path, label: str) -> Any:
+def _read_stream(path: Path, label: str) -> object:
     """Return the rows of a file with one Arrow stream. Its end mark is checked, since the reader accepts a file without
     one.
     """
@@ -145,7 +145,7 @@ def _need_pyarrow(subject: str) -> None:
         raise MissingDriver(f"Reading {subject} needs the package pyarrow: pip install 'sqlaudit[frames]'.")
 
 
-def _check_columns(frame: Any, names: list[str]) -> tuple[Any, list[str]]:
+def _check_columns(frame: object, names: list[str]) -> tuple[object, list[str]]:
     """Return the frame and its names; raise InputError if it has no columns, or two of one name."""
     if not names:
         raise InputError("The frame has no columns.")
@@ -173,7 +173,7 @@ _PLAIN = (
 )
 
 
-def exact_table(table: Any, label: str) -> Any:
+def exact_table(table: Any, label: str) -> object:
     """Return an Arrow table or dataset in which DuckDB reads every column exactly; a dataset stays one if it can.
 
     Raises:
@@ -188,7 +188,7 @@ def exact_table(table: Any, label: str) -> Any:
     return table
 
 
-def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], Any] | None = None) -> Any:
+def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], object] | None = None) -> object:
     """Return an Arrow column of a type that holds its values exactly, or of texts that are as different.
 
     Args:
@@ -224,7 +224,7 @@ def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], A
     raise _unread_error(name, label, kind)
 
 
-def readable_type(kind: Any) -> Any:
+def readable_type(kind: Any) -> object:
     """Return the Arrow type as which DuckDB reads one exactly, if a cast to it keeps the values; None = there is none.
 
     The types are listed that DuckDB reads, in all its versions, and not those that it rounds.
@@ -255,7 +255,7 @@ def readable_type(kind: Any) -> Any:
     return read
 
 
-def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
+def with_inner_types(kind: Any, readable: Callable[[object], object]) -> object:
     """Return a list, map or struct of the types as which its own are read; None for others, or where one is not."""
     import pyarrow as pa
 
@@ -281,7 +281,7 @@ def with_inner_types(kind: Any, readable: Callable[[Any], Any]) -> Any:
 # polars: as Arrow, which has no integers of 128 bits and no objects of Python.
 
 
-def _readable_polars(frame: Any) -> Any:
+def _readable_polars(frame: Any) -> object:
     """Return a frame of polars that DuckDB reads exactly: as it is, or as an Arrow table.
 
     Raises:
@@ -315,7 +315,7 @@ _BATCH = 100_000
 """Texts that are looked at in one piece."""
 
 
-def _readable_pandas(frame: Any) -> tuple[Any, list[str]]:
+def _readable_pandas(frame: Any) -> tuple[object, list[str]]:
     """Return the frame, with its index if that holds values; the user's own frame stays as it is."""
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
@@ -334,7 +334,7 @@ def _readable_pandas(frame: Any) -> tuple[Any, list[str]]:
     return (pandas_as_arrow(frame, names) if is_arrow else frame), names
 
 
-def _with_index(frame: Any) -> Any:
+def _with_index(frame: Any) -> object:
     """Return the frame with its index as columns, except numbers without a name: those count the rows.
 
     Raises:
@@ -359,13 +359,13 @@ def _with_index(frame: Any) -> Any:
         ) from None
 
 
-def _is_reversed(array: Any) -> bool:
+def _is_reversed(array: object) -> bool:
     """Return True for an array that is read backwards, which DuckDB 1.x does not do."""
     parts = (getattr(array, name, None) for name in ("_ndarray", "_data"))
     return any(getattr(part, "strides", (0,))[0] < 0 for part in parts)
 
 
-def pandas_as_arrow(frame: Any, names: Sequence[str]) -> Any:
+def pandas_as_arrow(frame: Any, names: Sequence[str]) -> object:
     """Return an Arrow table of a frame of pandas that `make_scannable` returned; integers beyond 64 bits are decimals.
 
     Raises:
@@ -419,7 +419,7 @@ def _exact_pandas(column: Any, name: str) -> Any:
     return exact
 
 
-def _exact_categories(column: Any, name: str) -> Any:
+def _exact_categories(column: Any, name: str) -> object:
     """Return a column of categories whose values are texts, or else a column of these values.
 
     Of other values DuckDB makes floating-point numbers where one is missing.
@@ -433,7 +433,7 @@ def _exact_categories(column: Any, name: str) -> Any:
     return _exact_objects(column.astype(object), name)
 
 
-def _exact_objects(column: Any, name: str) -> Any:
+def _exact_objects(column: Any, name: str) -> object:
     """Return a column of objects that DuckDB reads exactly.
 
     DuckDB judges objects by a sample, fails on the rest, or makes midnights of days. Decimals of more digits than it
@@ -481,8 +481,8 @@ def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> 
     import pandas as pd
 
     values = column.dropna()
-    texts: dict[Any, str] = {}
-    spellings: dict[str, Any] = {}
+    texts: dict[object, str] = {}
+    spellings: dict[str, object] = {}
     for value in values:
         if not isinstance(value, (*_SCALARS, np.generic, pd.Interval, pd.Period)):
             kinds = ", ".join(sorted({type(cell).__name__ for cell in values})[:3])
@@ -522,7 +522,7 @@ def _surrogate_error(name: str) -> InputError:
 # Lists, arrays and dictionaries in the cells of a column of pandas: nested types of Arrow, if no two become equal.
 
 
-def _nest_in_arrow(column: Any, name: str) -> Any:
+def _nest_in_arrow(column: Any, name: str) -> object:
     """Return a column of lists, arrays or dictionaries as one of Arrow.
 
     Raises:
@@ -545,7 +545,7 @@ def _nest_in_arrow(column: Any, name: str) -> Any:
     raise _unread_error(name, FRAME, f"object ({kinds})")
 
 
-def _equality_key(value: Any) -> Any:
+def _equality_key(value: object) -> object:
     """Return a hashable key that is equal for equal values of one type; numbers of several types are equal.
 
     Raises:

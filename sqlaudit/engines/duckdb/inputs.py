@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -49,7 +48,7 @@ def json_source(
     """
     step = "open " + files.label
     is_small = files.bytes <= _FULL_SCAN_BYTES
-    arguments: dict[str, Any] = {"union_by_name": True, "sample_size": -1 if is_small else 20_480}
+    arguments: dict[str, object] = {"union_by_name": True, "sample_size": -1 if is_small else 20_480}
     plain = write_call("read_json", files.texts, {**arguments, **hive_options(())})
     described = session.describe("SELECT * FROM " + plain, step)
     names = _restore_keys(described)
@@ -259,7 +258,7 @@ def _refuse_other_schema(schema: Sequence[Row], first: Sequence[Row], name: str,
     )
 
 
-def _schema_facts(row: Row) -> tuple[Any, ...]:
+def _schema_facts(row: Row) -> tuple[object, ...]:
     """Return the facts of a column that must be the same in all files. The width of whole numbers may differ, since a
     number that does not fit is an error.
     """

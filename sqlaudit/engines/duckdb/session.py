@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, UsageError
 from sqlaudit.base.files import PrivateFolder
@@ -77,7 +77,7 @@ class DuckDBSession:
         self.progress: ProgressHook | None = None
         self._sealed = self._closed = False
         self._catalog = ""
-        self._frames: dict[str, Any] = {}
+        self._frames: dict[str, object] = {}
         _check_limits(limits)
         self._cursors: set[duckdb.DuckDBPyConnection] = set()
         self._others: list[tuple[Callable[[], None], Callable[[], None]]] = []
@@ -110,7 +110,7 @@ class DuckDBSession:
 
         return self.guarded(step, rows)
 
-    def fetch_arrays(self, sql: str, step: str) -> list[Any]:
+    def fetch_arrays(self, sql: str, step: str) -> list[object]:
         """Return the columns of a statement's result as numpy arrays, masked where a value is NULL."""
         return self.guarded(step, lambda: list(self._connection.execute(sql).fetchnumpy().values()))
 
@@ -186,7 +186,7 @@ class DuckDBSession:
         attach = "ATTACH " + literal(str(path), DIALECT) + " AS " + quote(alias, DIALECT) + " (READ_ONLY)"
         self.fetch(attach, "open " + label)
 
-    def register(self, name: str, frame: Any) -> None:
+    def register(self, name: str, frame: object) -> None:
         """Make a frame readable under a name.
 
         Raises:

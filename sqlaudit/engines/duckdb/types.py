@@ -85,10 +85,10 @@ def is_plain(types: Sequence[str]) -> bool:
     return not any(type_name in (*_WIDE, _ZONED) or type_name.startswith("DECIMAL") for type_name in types)
 
 
-def as_arrays(arrays: Sequence[Any], names: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
+def as_arrays(arrays: Sequence[object], names: Sequence[str], types: Sequence[str]) -> dict[str, object]:
     """Return one array per column from the arrays of a statement made by `for_arrays`."""
     pieces = iter(arrays)
-    arrays_by_name: dict[str, Any] = {}
+    arrays_by_name: dict[str, object] = {}
     for name, type_name in zip(names, types, strict=True):
         if type_name in _WIDE:
             arrays_by_name[name] = _join_halves(next(pieces), next(pieces))
@@ -120,7 +120,7 @@ def _split_column(column: str, type_name: str) -> list[str]:
     return ["CAST(" + column + " AS TIMESTAMP)"] if type_name == _ZONED else [column]
 
 
-def _join_halves(high: Any, low: Any) -> Any:
+def _join_halves(high: Any, low: Any) -> object:
     """Return integers from their upper and lower 64 bits: an int64 array if they fit, else one of Python integers."""
     import numpy as np
 

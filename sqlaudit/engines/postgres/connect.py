@@ -111,7 +111,7 @@ def connect(address: Whereabouts, timeout: float | None) -> psycopg.Connection[t
 
 def _try_to_connect(
     address: Whereabouts, timeout: float | None
-) -> tuple[psycopg.Connection[tuple[Any, ...]] | None, SqlauditError | None]:
+) -> tuple[psycopg.Connection[tuple[object, ...]] | None, SqlauditError | None]:
     """Return the connection, or the error. It is not raised here, because psycopg's own error would become its context,
     and that quotes pieces of the text, even of a password.
     """
@@ -120,7 +120,7 @@ def _try_to_connect(
         seconds = _connect_seconds(conninfo, timeout)
     except (psycopg.Error, ValueError):
         return None, UsageError(f"{address.source} could not be read as a PostgreSQL URL or conninfo string.")
-    parameters: dict[str, Any] = {**_DEFAULTS, **conninfo, "client_encoding": "UTF8", "connect_timeout": seconds}
+    parameters: dict[str, object] = {**_DEFAULTS, **conninfo, "client_encoding": "UTF8", "connect_timeout": seconds}
     begun = time.monotonic()
     try:
         return _connect_in_time(parameters, timeout), None
@@ -134,10 +134,10 @@ def _try_to_connect(
         return None, UsageError(f"{address.source} names an invalid host.")
 
 
-def _connect_in_time(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[Any, ...]]:
+def _connect_in_time(parameters: dict[str, Any], timeout: float | None) -> psycopg.Connection[tuple[object, ...]]:
     """Return a connection. With a time limit it is not waited for much longer, even if a name server is silent."""
 
-    def connected() -> psycopg.Connection[tuple[Any, ...]]:
+    def connected() -> psycopg.Connection[tuple[object, ...]]:
         # no prepared statements: a pooler may forget them between transactions
         return QuietConnection.connect(**parameters, prepare_threshold=None, cursor_factory=OneStatementCursor)
 
@@ -153,7 +153,7 @@ def _too_late(timeout: float | None) -> Incomplete:
     )
 
 
-def sever(connection: psycopg.Connection[Any]) -> None:
+def sever(connection: psycopg.Connection[object]) -> None:
     """Shut down the socket of a server that does not answer, so that a waiting call fails; safe from any thread."""
     with suppress(OSError, ValueError, psycopg.Error):
         line = socket.fromfd(connection.pgconn.socket, socket.AF_INET, socket.SOCK_STREAM)

@@ -141,7 +141,7 @@ class PostgresEngine(PostgresSession):
 
     # --- statements ---
 
-    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """Execute a statement and return all its rows (aggregates only); `parameters` are its $1, $2, …
 
         Integers are ints even if PostgreSQL's type is numeric; values that Python lacks (the date 'infinity') are text.
@@ -164,7 +164,7 @@ class PostgresEngine(PostgresSession):
             return [self.run(statement) for statement in statements]
         return self._run(combine_statements(statements, shared), split_answers)
 
-    def _run(self, statement: Statement, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
+    def _run(self, statement: Statement, take: Callable[[Cursor], T], parameters: Sequence[object] = ()) -> T:
         """Return what `take` makes of a statement's finished cursor, and record the statement with its time."""
         if self.progress is not None:
             self.progress(statement.name, None)
@@ -173,7 +173,7 @@ class PostgresEngine(PostgresSession):
         self.record(statement, time.monotonic() - begun)
         return result
 
-    def _execute(self, text: str, during: str, take: Callable[[Cursor], T], parameters: Sequence[Any] = ()) -> T:
+    def _execute(self, text: str, during: str, take: Callable[[Cursor], T], parameters: Sequence[object] = ()) -> T:
         """Return what `take` makes of the cursor of a text that was executed."""
         self._settle(during)
         with self._at_work(during, text, lambda _: self._columns):
@@ -207,10 +207,10 @@ class PostgresEngine(PostgresSession):
             with suppress(SqlauditError), self._at_work("the end of a step"):  # an error since then has closed it
                 self._connection.execute(b"CLOSE " + cursor.encode())
 
-    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+    def columns_as_arrays(self, statement: Statement) -> dict[str, object]:
         """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
 
-        def arrays(cursor: Cursor) -> dict[str, Any]:
+        def arrays(cursor: Cursor) -> dict[str, object]:
             columns, rows = enumerate(cursor.description or ()), cursor.fetchall()
             return {c.name: as_array(c.type_code, list(map(itemgetter(i), rows))) for i, c in columns}
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, Self
+from typing import Self
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -56,13 +56,13 @@ class PostgresSession(Engine):
             on_failure.pop_all()
         self._server_limit = self._session.statement_timeout
 
-    def _ask(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def _ask(self, template: str, parameters: Mapping[str, object]) -> list[Row]:
         """Return the rows of a template over PostgreSQL's catalog, with errors as ours."""
         self._settle("PostgreSQL's catalog")
         with self._at_work("PostgreSQL's catalog"):
             return self._catalog(template, parameters)
 
-    def _catalog(self, template: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def _catalog(self, template: str, parameters: Mapping[str, object]) -> list[Row]:
         text = environment().get_template("engines/postgres/" + template).render()
         return self._connection.execute(text.encode(), {**parameters, "path": self._path}).fetchall()
 

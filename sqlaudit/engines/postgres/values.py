@@ -55,7 +55,7 @@ def with_text_fallback(usual: Any) -> type[Loader]:
     return OrText
 
 
-def register_loaders(connection: psycopg.Connection[Any]) -> None:
+def register_loaders(connection: psycopg.Connection[object]) -> None:
     """Make one connection load values as described above."""
     adapters = connection.adapters
     adapters.register_loader("numeric", NumberLoader)
@@ -65,7 +65,7 @@ def register_loaders(connection: psycopg.Connection[Any]) -> None:
         adapters.register_loader(name, TextLoader)
 
 
-def as_array(oid: int, values: Sequence[Any]) -> Any:
+def as_array(oid: int, values: Sequence[object]) -> object:
     """Return a column as a numpy array: int64 for integers that fit, float64, bool, and objects for all else.
 
     Integers that do not fit stay Python's exact ones, in an array of objects; NULLs are masked.
@@ -81,7 +81,7 @@ def as_array(oid: int, values: Sequence[Any]) -> Any:
     return np.ma.MaskedArray(_filled(oid, kinds, [blank if value is None else value for value in values]), mask=mask)
 
 
-def _filled(oid: int, kinds: set[type], values: Sequence[Any]) -> Any:
+def _filled(oid: int, kinds: set[type], values: Sequence[object]) -> object:
     """Return values as an array of the type that all of them have, else of objects."""
     import numpy as np
 

@@ -60,7 +60,7 @@ def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> Any:
     return frame.unionAll(session.createDataFrame(pa.Table.from_arrays(arrays, schema=fields), frame.schema))
 
 
-def checkpoint(session: Any, frame: Any, checkpoints: list[Any]) -> Any:
+def checkpoint(session: object, frame: Any, checkpoints: list[object]) -> object:
     """Return a frame of the frame's rows, computed now and kept by Spark's executors.
 
     Spark notes that rows are to be kept before it computes them, and returns the frame that frees them afterwards:
@@ -81,9 +81,9 @@ def checkpoint(session: Any, frame: Any, checkpoints: list[Any]) -> Any:
 
 
 @contextmanager
-def freed_on_failure() -> Iterator[list[Any]]:
+def freed_on_failure() -> Iterator[list[object]]:
     """Give a list for checkpoints, which are freed if the block ends in an error or is stopped."""
-    checkpoints: list[Any] = []
+    checkpoints: list[object] = []
     try:
         yield checkpoints
     except BaseException:
@@ -233,7 +233,7 @@ class SparkEngine(Engine):
         super().__init__(limits)
         # What `close` needs comes before what can fail
         self._worker = Worker(self._interrupt)
-        self._views: dict[str, Any] = {}
+        self._views: dict[str, object] = {}
         self.private_prefix = f"sqlaudit_{uuid.uuid4().hex[:12]}_"
         self._bench: DuckDBEngine | None = None
         self._opened = 0
@@ -289,7 +289,7 @@ class SparkEngine(Engine):
         """
         return self._run(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
 
-    def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
+    def columns_as_arrays(self, statement: Statement) -> dict[str, object]:
         """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
         return self._run(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
 

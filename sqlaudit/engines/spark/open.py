@@ -73,7 +73,7 @@ def parquet_path(text: str, read: ReadOptions) -> str:
     return as_pattern(path) if exists(text) else path
 
 
-def folder_options(path: str, read: ReadOptions) -> dict[str, Any]:
+def folder_options(path: str, read: ReadOptions) -> dict[str, object]:
     """Return options that read folders named `column=value` from the first one on, or that read none."""
     if not read.hive_partitioning:
         return ALONE
@@ -128,7 +128,7 @@ def refuse_read_options(read: ReadOptions, source: str, allowed: tuple[str, ...]
 # Frames of Python as Arrow tables, which is how they reach Spark.
 
 
-def arrow_table(frame: Any) -> Any:
+def arrow_table(frame: object) -> object:
     """Return a pandas, polars or Arrow frame as an Arrow table of types that Spark has.
 
     Raises:
@@ -150,7 +150,7 @@ def arrow_table(frame: Any) -> Any:
     return pa.Table.from_arrays(columns, names=names)
 
 
-def spark_type(kind: Any) -> Any:
+def spark_type(kind: Any) -> object:
     """Return the Arrow type as which Spark reads a type exactly, if a cast to it keeps the values; else None."""
     import pyarrow as pa
 
@@ -196,7 +196,7 @@ class SparkOpener:
 
     session: Any
     do: Do
-    keep: Callable[[Any, str], str]
+    keep: Callable[[object, str], str]
     behind: dict[str, str] = field(default_factory=dict)
 
     def open(self, target: Target) -> Relation:
@@ -281,7 +281,7 @@ class SparkOpener:
         source = self._keep_view(frame, "file", "" if below else "parquet." + quote(path, DIALECT))
         return self._make_relation(target, source, (label,), frame, where)
 
-    def _read(self, label: str, path: str, options: dict[str, Any], files: str = "parquet") -> Any:
+    def _read(self, label: str, path: str, options: dict[str, object], files: str = "parquet") -> Any:
         reader = self.session.read.format(files).options(**options)
         return self.do(f"the file {label!r}", lambda: _analyzed(reader.load(path)))
 
@@ -370,7 +370,7 @@ class SparkOpener:
         finally:
             self.do("the frame", lambda: catalog.dropGlobalTempView(shared))
 
-    def _keep_view(self, frame: Any, stem: str, behind: str) -> str:
+    def _keep_view(self, frame: object, stem: str, behind: str) -> str:
         """Keep a view over a frame, with its source outside of the session; return its quoted name."""
         view = self.keep(frame, stem)
         self.behind[view] = behind
@@ -421,7 +421,7 @@ class SparkOpener:
         return [".".join((*schema, row["tableName"])) for row in rows]
 
 
-def _analyzed(frame: Any) -> Any:
+def _analyzed(frame: Any) -> object:
     """Return the frame after its names are resolved, which Spark Connect does only when the schema is read."""
     frame.schema  # noqa: B018
     return frame

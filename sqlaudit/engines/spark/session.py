@@ -71,18 +71,18 @@ def java_plan(frame: Any) -> Any:
     return frame._jdf.queryExecution()
 
 
-def bind_to_session(frame: Any, session: Any) -> Any:
+def bind_to_session(frame: Any, session: object) -> object:
     """Return a frame of Spark Connect that belongs to another session."""
     frame._plan._spark_session = session
     return type(frame)(frame._plan, session)
 
 
-def active_context() -> Any:
+def active_context() -> object:
     """Return the context of classic Spark in this process, no matter what started it; None if there is none."""
     return pyspark.SparkContext._active_spark_context
 
 
-def current_gateway() -> Any:
+def current_gateway() -> object:
     """Return the gateway to the Java process of classic Spark; None if there is none."""
     return pyspark.SparkContext._gateway
 
@@ -371,7 +371,7 @@ def clone_session(session: Any) -> Lease:
     return Lease(type(session)(session.sparkContext, cloned), False, lambda: None)
 
 
-def is_remote(session: Any) -> bool:
+def is_remote(session: object) -> bool:
     """Return True for a session of Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
@@ -564,7 +564,7 @@ PARTITION_BYTES = 32 * 2**20
 MOST_PARTITIONS = 1000
 
 
-def fit_partitions(session: Any, frame: Any) -> None:
+def fit_partitions(session: Any, frame: object) -> None:
     """Raise the number of shuffle partitions to what the largest table so far needs, on a Spark of one machine.
 
     Spark's own 200 make a small table slow, and a few make a large one spill. On a cluster it is the user's setting.

@@ -48,7 +48,7 @@ def arrays_of(table: Any) -> dict[str, Any]:
     return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
 
 
-def parameter(value: Any) -> Any:
+def parameter(value: object) -> object:
     """Return a value as Spark takes it for a parameter: an integer beyond 64 bits becomes a decimal."""
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return Decimal(value)
@@ -71,7 +71,7 @@ def _values(column: Any) -> list[Any]:
     return list(values)
 
 
-def _array(column: Any) -> Any:
+def _array(column: Any) -> object:
     """Return the values of an Arrow column as a numpy array."""
     import numpy as np
 
@@ -87,7 +87,7 @@ def _array(column: Any) -> Any:
     return np.ma.MaskedArray(array, mask=chunk.is_null().to_numpy(zero_copy_only=False))
 
 
-def _filling(array: Any) -> tuple[Any, Any]:
+def _filling(array: Any) -> tuple[object, object]:
     """Return the value that stands for NULL, and the Arrow type of the array; None twice if only objects are exact."""
     import pyarrow as pa
     import pyarrow.compute as pc
