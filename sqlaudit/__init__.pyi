@@ -450,29 +450,29 @@ def columns(
     columns: Sequence[str] | str = (),
     exclude: Sequence[str] | str = (),
     entity: str | None = None,
+    values: Folding | str | None = None,
+    identifying: bool = False,
     k: int = 5,
     tolerance: Share = 0,
-    identifying: bool = False,
     epsilon: Share = 0,
     delta: Share = 0,
     ratio: Ratio | str = Ratio.DISTINCT,
-    max_size: int | None = None,
     find: FindSets | str = FindSets.ALL,
     rank_by: RankBy | str = RankBy.AT_RISK,
-    limit: int = 1000,
     start: Sequence[str] = (),
     restarts: int = 0,
     seed: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
+    max_size: int | None = None,
+    limit: int = 1000,
     time_budget: float | None = None,
     effects: bool = True,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> ColumnSets:
     """Find sets of columns that identify people (`sqlaudit columns`).
 
@@ -481,32 +481,32 @@ def columns(
         columns: columns or expressions to search: age,zip,"year(birth)".
         exclude: columns to leave out, for example record numbers.
         entity: column that identifies the person; group sizes then count people.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
         k: minimum rows of a class.
         tolerance: share of rows allowed in smaller classes: 1% or 0.01.
-        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
         epsilon: the allowed distance of an identifying set's distinct ratio or separation from 1.
         delta: search a random sample, so large that with a probability of at least 1 - delta every set that separates
             all its pairs separates at least 1 - epsilon of all row pairs; with `identifying`, `ratio="separation"`.
         ratio: `distinct` values, or `separation` of pairs of rows.
-        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
         find: sets to find (all, minimum, greedy, ranking).
         rank_by: sort key of a ranking (at-risk, unique, distinction, separation).
-        limit: the number of reported sets.
         start: columns that the greedy search starts from, in order.
         restarts: further greedy searches from random orders.
         seed: seed of random orders and samples.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
+        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
+        limit: the number of reported sets.
         time_budget: stop after this time and report what is proven (seconds).
         effects: count the effect of leaving out or coarsening each column.
-        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers are searched.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
+            proposes; the quasi-identifiers are searched.
 
     Raises:
         UsageError: an unknown column, or options that contradict each other.
@@ -972,27 +972,27 @@ def persons(
 def profile(
     target: Any = None,
     *,
+    show_values: bool = False,
+    exact_rows: int = 5000000,
+    sets: bool = True,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    exact_rows: int = 5000000,
-    show_values: bool = False,
-    sets: bool = True,
 ) -> ProfileResult:
     """Describe the columns of a table and propose their roles.
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
+        exact_rows: tables with more rows are sampled (500,000 rows).
+        sets: search for columns that together single people out.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
-        exact_rows: tables with more rows are sampled (500,000 rows).
-        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        sets: search for columns that together single people out.
 
     Raises:
         UsageError: no such target, or one without columns.
@@ -1083,18 +1083,18 @@ def records(
     key: Sequence[str] | str = (),
     weights: str | None = None,
     household: str | None = None,
-    max_global_risk: Share | None = None,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
     max_size: int = 3,
     sampling_fraction: Share | None = None,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    max_global_risk: Share | None = None,
     top: int = 50,
     show_values: bool = False,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> RecordRisk:
     """Find records that are unique on few columns (`sqlaudit records`).
 
@@ -1104,20 +1104,20 @@ def records(
         key: columns that show the records with the highest scores. [default: the `qi`]
         weights: sampling weights: how many people a row stands for.
         household: column of households: finding one member finds all.
-        max_global_risk: report the risk above which records need protection, so that at most this share is
-            re-identified.
+        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         max_size: the largest size of a minimal sample unique.
         sampling_fraction: share of the population in the sample. [default: for DIS-SUDA 0.01, else the file is the
             population]
-        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
+        max_global_risk: report the risk above which records need protection, so that at most this share is
+            re-identified.
         top: how many records to show, only with `show_values`.
         show_values: show records by their key, which may identify people.
-        roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: an unknown column, or weights that are too small.

@@ -18,7 +18,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say
 from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
 from sqlaudit.cli.output import write_pictures
-from sqlaudit.cli.requests import PATH, given_options, in_section, request_options
+from sqlaudit.cli.requests import PATH, given_options, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # `sqlaudit profile`: column facts and proposed roles.
 
 
-@job_command(target_options, request_options(ProfileRequest, "request"))
+@job_command(ProfileRequest)
 def profile(job: Job, request: ProfileRequest) -> int:
     """Describe the columns of a table and propose their roles.
 
@@ -44,16 +44,15 @@ def profile(job: Job, request: ProfileRequest) -> int:
       sqlaudit profile patients.csv
       sqlaudit profile --db postgresql://auditor@host/db public.patients
     """
-    from sqlaudit.profiles.columns import planned_statements
-    from sqlaudit.profiles.run import profile_target
+    from sqlaudit.profiles.run import profile
 
-    return job.run_old(planned_statements, lambda engine: profile_target(engine, job.target, request))
+    return job.run(profile, request)
 
 
 # `sqlaudit columns`: which sets of columns re-identify.
 
 
-@job_command(target_options, request_options(ColumnRequest, "request"))
+@job_command(ColumnRequest)
 def columns(job: Job, request: ColumnRequest) -> int:
     """Find sets of columns that identify people.
 
@@ -64,15 +63,12 @@ def columns(job: Job, request: ColumnRequest) -> int:
       sqlaudit columns patients.csv --exclude record_id --k 5 --tolerance 1%
       sqlaudit columns patients.csv --identifying
     """
-    from sqlaudit.column_sets.search import find_columns, plan_columns
+    from sqlaudit.column_sets.search import columns, find_columns
 
-    return job.run_old(
-        lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(
-            engine, job.target, request, announce=_announce, report=progress_callback(engine, _progress)
-        ),
-        lambda result: verdict(True, result.complete or not result.open_sets),
-        stopped=lambda result: result.by_hand,
+    return job.run(
+        columns,
+        request,
+        lambda engine: find_columns(engine, request, announce=_announce, report=progress_callback(engine, _progress)),
     )
 
 
@@ -94,7 +90,7 @@ def _progress(decided: int, border: int) -> str:
 # `sqlaudit records`: records that are unique on few columns.
 
 
-@job_command(target_options, request_options(RecordRequest, "request"))
+@job_command(RecordRequest)
 def records(job: Job, request: RecordRequest) -> int:
     """Find records that are unique on few columns, and their risk of re-identification.
 
@@ -105,15 +101,11 @@ def records(job: Job, request: RecordRequest) -> int:
       sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
     """
     from sqlaudit.column_sets.records.result import RecordsReport
-    from sqlaudit.column_sets.records.search import find_records, plan_records
+    from sqlaudit.column_sets.records.search import records
 
     if request.key and not request.show_values:
         raise UsageError(f"{spelled('key')} applies to shown records only: add {spelled('show_values', True)}.")
-    return job.run_old(
-        lambda engine, relation: plan_records(engine, relation, request),
-        lambda engine: find_records(engine, job.target, request),
-        document=RecordsReport(request.suda).document,
-    )
+    return job.run(records, request, document=RecordsReport(request.suda).document)
 
 
 # `sqlaudit persons`: what someone who knows some events of a person can learn.

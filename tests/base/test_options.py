@@ -69,7 +69,8 @@ def test_a_function_takes_every_option_of_its_requests_with_the_same_default(
 
 
 def test_a_request_reads_what_its_options_say() -> None:
-    made = request_from(ColumnRequest, {"tolerance": "1%", "find": "minimum", "columns": ["age"], "query": "passed"})
+    given = {"tolerance": "1%", "find": "minimum", "columns": ["age"], "query": "passed"}
+    made = request_from(ColumnRequest, given, target=Target("t"))
     assert (made.tolerance, made.find, made.columns) == (Fraction(1, 100), FindSets.MINIMUM, ("age",))
 
 
@@ -87,7 +88,7 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
     given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        request_from(ColumnRequest, given)
+        request_from(ColumnRequest, given, target=Target("t"))
     assert str(caught.value) == said
 
 
