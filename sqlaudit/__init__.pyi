@@ -905,6 +905,7 @@ def persons(
     static: Sequence[str] | str = (),
     static_from: Any = None,
     sensitive: Sequence[str] | str = (),
+    values: Folding | str | None = None,
     known: int = 2,
     k: int = 5,
     h: Fraction | float | str = Fraction(4, 5),
@@ -912,22 +913,21 @@ def persons(
     multiset: bool = False,
     tolerance: Mapping[str, Any] | Sequence[str] = (),
     sequence: str = "",
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
     random: int = 0,
     draws: int = 10000,
     seed: int = 0,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
     effects: bool = False,
     records: int = 0,
     show_values: bool = False,
     time_budget: float | None = None,
     require: Require = None,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> PersonsResult:
     """Measure what someone who knows a few events of a person can learn (`sqlaudit persons`).
 
@@ -939,6 +939,8 @@ def persons(
         static: columns that stay the same for a person, known with every event.
         static_from: the table of the static columns, joined by `entity`: as `target`; None = the target.
         sensitive: columns that known events must not reveal.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
         known: number of known events of a person, at most 6.
         k: people who must share the known events.
         h: share of the people with the known events who may have the same sensitive value.
@@ -946,23 +948,21 @@ def persons(
         multiset: count repeats: two visits to one clinic are two events.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
         sequence: known order of events: a column of dates, times or numbers.
+        nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         random: the largest number of random events to compute the share of people singled out for.
         draws: people to sample where sets are too many to count.
         seed: seed of the sampling.
-        nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
         effects: count the effect of dropping or coarsening each column, and the most revealing values.
         records: number of people most at risk to list.
         show_values: show the people most at risk and revealing values, which may identify people.
         time_budget: stop after this time and report what is proven (seconds).
         require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
-        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,12 @@ import click
 from click.core import ParameterSource
 
 from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
-from sqlaudit.base.errors import ExitCode, UsageError, verdict
+from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination
-from sqlaudit.base.options import FILE, option, request_from
+from sqlaudit.base.options import FILE, option
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say
-from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
+from sqlaudit.cli.options import bucketized_options, role_options
 from sqlaudit.cli.output import write_pictures
 from sqlaudit.cli.requests import PATH, given_options, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
@@ -112,12 +112,10 @@ def records(job: Job, request: RecordRequest) -> int:
 
 
 @job_command(
-    target_options,
-    given_options(PersonsRequest, "options"),
-    require_of("OF_PERSONS", "Requirements", "MODEL=LIMIT", "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8"),
-    in_section("Options")("--plot", type=PATH, metavar="FILE", writes=True, help="Draw the curve into a .svg file."),
+    PersonsRequest,
+    in_section("Help")("--plot", type=PATH, metavar="FILE", writes=True, help="Draw the curve into a .svg file."),
 )
-def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
+def persons(job: Job, request: PersonsRequest, plot: Path | None) -> int:
     """Measure what someone who knows a few events of a person can learn.
 
     For tables with many rows per person: visits, claims, purchases, positions. An event is one
@@ -131,7 +129,7 @@ def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
           --require unicity@4=5%
     """
     from sqlaudit.events.result import curve_picture
-    from sqlaudit.events.run import find_persons, plan_persons
+    from sqlaudit.events.run import persons
 
     def code(result: PersonsResult) -> ExitCode:
         if plot is not None:
@@ -139,20 +137,11 @@ def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
             if picture is None:
                 raise UsageError("There is no curve to draw. Name several numbers of known events with --known.")
             write_pictures(plot, [picture])
-        return verdict(result.passed, result.complete)
+        return persons.code(result)
 
     if plot is not None:
         check_destination(plot, (".svg",))
-    person_request = request_from(PersonsRequest, job.with_tables(options, "static_from"))
-    request = replace(person_request, requirements=job.demands.requirements)
-    return job.run_old(
-        lambda engine, relation: plan_persons(engine, relation, request)[1],
-        lambda engine: find_persons(engine, job.target, request),
-        code,
-        targets=[job.target, *request.targets],
-        reads=[job.target, *request.targets],
-        stopped=lambda result: result.by_hand,
-    )
+    return job.run(persons, request, code=code)
 
 
 # `sqlaudit disclosure`: what an attacker with k pieces of knowledge can learn in the worst case.
