@@ -673,22 +673,22 @@ def disclosure_curve(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    knowledge: int = 12,
-    threshold: Decimal | Fraction | int | None = None,
-    witness: int | None = None,
-    weakest: int = 5,
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
+    knowledge: int = 12,
+    threshold: Decimal | Fraction | int | None = None,
+    witness: int | None = None,
+    weakest: int = 5,
+    show_values: bool = False,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
@@ -696,23 +696,23 @@ def disclosure_curve(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
-        knowledge: the largest number of pieces of knowledge, 200 at most.
-        threshold: a probability that should not be reached; an exact number, not a float.
-        witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
-        weakest: number of kinds of weakest groups to show.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        knowledge: the largest number of pieces of knowledge, 200 at most.
+        threshold: a probability that should not be reached; an exact number, not a float.
+        witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
+        weakest: number of kinds of weakest groups to show.
+        show_values: whether quasi-identifier and sensitive values may be read for the result.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
-        show_values: whether quasi-identifier and sensitive values may be read for the result.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column or number that does not fit, or persons with several classes or values.
@@ -1228,20 +1228,20 @@ def what_if(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    given: Mapping[str, Any] | str | Path,
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | str | Path,
+    show_values: bool = False,
+    terms: int = 100000,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    terms: int = 100000,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> WhatIfResult:
     """How probable statements about named persons are, given basic implications about them; exactly.
 
@@ -1249,21 +1249,21 @@ def what_if(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
-        given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
+        show_values: whether persons and values are repeated in the result.
+        terms: conjunctions that may be held at once; knowledge that needs more is refused.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
-        show_values: whether persons and values are repeated in the result.
-        terms: conjunctions that may be held at once; knowledge that needs more is refused.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         ContradictoryKnowledge: the knowledge can not be true of this table.

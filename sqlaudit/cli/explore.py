@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
+from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, WhatIfRequest
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination
 from sqlaudit.base.options import FILE, option
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say
-from sqlaudit.cli.options import bucketized_options, role_options
+from sqlaudit.cli.options import whole_request
 from sqlaudit.cli.output import write_pictures
-from sqlaudit.cli.requests import PATH, given_options, in_section
+from sqlaudit.cli.requests import PATH, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
@@ -151,22 +150,38 @@ _CURVE = ("knowledge", "threshold", "witness", "weakest", "plot")
 
 
 @dataclass(frozen=True)
-class _DisclosureOptions(DisclosureRequest):
-    """Further options of the command line.
+class _DisclosureCommand(DisclosureRequest):
+    """The request of the command line, which asks for a curve or for answers.
 
     Args:
-        given: the file with exact knowledge, instead of a worst case.
+        knowledge_file: the file with exact knowledge, for answers instead of a curve.
         plot: the file for the curve.
+
+    Raises:
+        UsageError: options of a curve and a file with knowledge, or what a request for a curve refuses.
     """
 
-    given: Path | None = option(
-        None, FILE, "Use exactly this knowledge: a YAML file with people, knowledge and questions.", ASK, metavar="FILE"
+    knowledge_file: Path | None = option(
+        None,
+        FILE,
+        "Use exactly this knowledge: a YAML file with people, knowledge and questions.",
+        ASK,
+        name="given",
+        metavar="FILE",
     )
     plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE", writes=True)
 
+    def __post_init__(self) -> None:
+        if self.knowledge_file is not None:
+            context = click.get_current_context()
+            for name in _CURVE:  # whether an option is given does not follow from its value, which may be the default
+                if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                    raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
+        super().__post_init__()
 
-@job_command(bucketized_options, role_options, given_options(_DisclosureOptions, "question", last=("show_values",)))
-def disclosure(job: Job, question: Mapping[str, Any]) -> int:
+
+@job_command(whole_request(_DisclosureCommand, last=("show_values",)))
+def disclosure(job: Job, request: _DisclosureCommand) -> int:
     """Measure what an attacker with k pieces of knowledge can learn in the worst case.
 
     A piece of knowledge is a basic implication: if these people have these values, then one of
@@ -181,20 +196,14 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     What does an attacker with exactly this knowledge learn?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --given knowledge.yml
     """
-    from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
+    from sqlaudit.audits.disclosure.api import disclosure_curve
     from sqlaudit.audits.report import disclosure_pictures
 
-    if "given" in question:
-        context = click.get_current_context()
-        for name in _CURVE:
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
-        check_roles(job.roles)
-        return _answer_questions(question["given"], question["show_values"], job)
-    plot = question.get("plot")
+    if request.knowledge_file is not None:
+        return _answer_questions(job, request, request.knowledge_file)
+    plot = request.plot
     if plot is not None:
         check_destination(plot, (".svg",))
-    request = job.request(DisclosureRequest, question)
 
     def draw(result: DisclosureResult) -> DisclosureResult:
         if plot is not None:
@@ -205,21 +214,15 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
                 say(f"There is no curve to draw. Nothing was written to {str(plot)!r}.")
         return result
 
-    return job.run_old(
-        lambda engine, relation: planned_statements(engine, relation, job.roles),
-        lambda engine: find_disclosure(engine, request),
-        finish=draw,
-    )
+    return job.run(disclosure_curve, request, finish=draw)
 
 
-def _answer_questions(file: Path, show_values: bool, job: Job) -> int:
-    """Answer the questions of a file of knowledge. Return the exit code."""
-    from sqlaudit.audits.disclosure.what_if import answer, load_knowledge, planned_questions
+def _answer_questions(job: Job, request: DisclosureRequest, file: Path) -> int:
+    """Answer the questions of a file of knowledge about the table of a request. Return the exit code."""
+    from sqlaudit.audits.disclosure.api import what_if
+    from sqlaudit.audits.disclosure.what_if import load_knowledge
 
     if job.work.explain:
         raise UsageError("--explain does not work with --given. Use --dry-run to see the statements.")
-    knowledge = load_knowledge(file)
-    return job.run_old(
-        lambda engine, relation: planned_questions(engine, relation, job.roles, knowledge),
-        lambda engine: answer(engine, job.target, job.roles, knowledge, show_values),
-    )
+    questions = WhatIfRequest(request.target, request.roles, load_knowledge(file), request.show_values)
+    return job.run(what_if, questions)
