@@ -25,11 +25,10 @@ from sqlaudit.engines import connect
 Found = dict[str, Any]
 
 
-def ours(path: str, request: ColumnRequest, memory: str) -> Found:
+def ours(request: ColumnRequest, memory: str) -> Found:
     """One search, from opening the file to the result."""
-    target = Target(relation=path)
-    with connect(None, Limits(threads=2, memory=memory), target) as engine:
-        result = find_columns(engine, target, replace(request, effects=False))
+    with connect(None, Limits(threads=2, memory=memory), request.target) as engine:
+        result = find_columns(engine, replace(request, effects=False))
         steps: Counter[str] = Counter()
         for done in engine.executed:
             steps[done.name] += round(1000 * (done.seconds or 0))
@@ -78,13 +77,14 @@ def main() -> None:
     parser.add_argument("--max-size", type=int, default=4)
     parser.add_argument("--memory", default="")
     given = parser.parse_args()
+    target = Target(relation=given.path)
     if given.skip != "identifying":
         if given.hpivalid:
             print("identifying, HPIValid", measured(hpivalid, given.path), flush=True)
-        print("identifying, sqlaudit", measured(ours, given.path, ColumnRequest(identifying=True), given.memory))
+        print("identifying, sqlaudit", measured(ours, ColumnRequest(target, identifying=True), given.memory))
     for tolerance in (Fraction(0), Fraction(1, 100)) if given.skip != "violating" else ():
-        request = ColumnRequest(k=5, tolerance=tolerance, max_size=given.max_size, limit=10_000)
-        print(f"violating, {float(tolerance):.0%}", measured(ours, given.path, request, given.memory), flush=True)
+        request = ColumnRequest(target, k=5, tolerance=tolerance, max_size=given.max_size, limit=10_000)
+        print(f"violating, {float(tolerance):.0%}", measured(ours, request, given.memory), flush=True)
 
 
 if __name__ == "__main__":

@@ -55,12 +55,12 @@ def bare(path: str, threads: int) -> dict[str, Any]:
         return {"group by event": round(first, 2), "distinct events": round(time.process_time() - begun - first, 2)}
 
 
-def ours(path: str, request: PersonsRequest, memory: str, threads: int) -> dict[str, Any]:
+def ours(request: PersonsRequest, memory: str, threads: int) -> dict[str, Any]:
     """What is found with so many known events, from the rows in memory on."""
-    with connect(None, Limits(threads=threads, memory=memory), Target(relation=path)) as engine:
-        relation = engine.open(Target(relation=path))
+    with connect(None, Limits(threads=threads, memory=memory), request.target) as engine:
+        engine.open(request.target)
         begun, used = time.perf_counter(), time.process_time()
-        result = find_persons(engine, relation, request)
+        result = find_persons(engine, request)
         return {
             "search": round(time.perf_counter() - begun, 2),
             "search CPU": round(time.process_time() - used, 2),
@@ -96,13 +96,18 @@ def main() -> None:
         if not given.mobility:
             print("bare", measured(bare, str(path), given.threads), flush=True)
             request = PersonsRequest(
-                entity="who", qi=("place", "month"), known=given.known, time_budget=given.time_budget
+                target=Target(relation=str(path)),
+                entity="who",
+                qi=("place", "month"),
+                known=given.known,
+                time_budget=given.time_budget,
             )
-            print("sqlaudit", measured(ours, str(path), request, given.memory, given.threads), flush=True)
+            print("sqlaudit", measured(ours, request, given.memory, given.threads), flush=True)
             return
         for multiset in (False, True):
-            request = PersonsRequest(entity="who", qi=("place",), known=given.known, multiset=multiset)
-            print("sqlaudit", measured(ours, str(path), request, given.memory, given.threads), flush=True)
+            target = Target(relation=str(path))
+            request = PersonsRequest(target=target, entity="who", qi=("place",), known=given.known, multiset=multiset)
+            print("sqlaudit", measured(ours, request, given.memory, given.threads), flush=True)
         print("scikit-mobility", mobility(given.mobility, path, given.known), flush=True)
 
 

@@ -450,29 +450,29 @@ def columns(
     columns: Sequence[str] | str = (),
     exclude: Sequence[str] | str = (),
     entity: str | None = None,
+    values: Folding | str | None = None,
+    identifying: bool = False,
     k: int = 5,
     tolerance: Share = 0,
-    identifying: bool = False,
     epsilon: Share = 0,
     delta: Share = 0,
     ratio: Ratio | str = Ratio.DISTINCT,
-    max_size: int | None = None,
     find: FindSets | str = FindSets.ALL,
     rank_by: RankBy | str = RankBy.AT_RISK,
-    limit: int = 1000,
     start: Sequence[str] = (),
     restarts: int = 0,
     seed: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
+    max_size: int | None = None,
+    limit: int = 1000,
     time_budget: float | None = None,
     effects: bool = True,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> ColumnSets:
     """Find sets of columns that identify people (`sqlaudit columns`).
 
@@ -481,32 +481,32 @@ def columns(
         columns: columns or expressions to search: age,zip,"year(birth)".
         exclude: columns to leave out, for example record numbers.
         entity: column that identifies the person; group sizes then count people.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
         k: minimum rows of a class.
         tolerance: share of rows allowed in smaller classes: 1% or 0.01.
-        identifying: search sets that separate all rows, instead of sets that violate k-anonymity.
         epsilon: the allowed distance of an identifying set's distinct ratio or separation from 1.
         delta: search a random sample, so large that with a probability of at least 1 - delta every set that separates
             all its pairs separates at least 1 - epsilon of all row pairs; with `identifying`, `ratio="separation"`.
         ratio: `distinct` values, or `separation` of pairs of rows.
-        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
         find: sets to find (all, minimum, greedy, ranking).
         rank_by: sort key of a ranking (at-risk, unique, distinction, separation).
-        limit: the number of reported sets.
         start: columns that the greedy search starts from, in order.
         restarts: further greedy searches from random orders.
         seed: seed of random orders and samples.
         nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
+        max_size: the largest size; None = 4 for all violating sets and rankings, otherwise any.
+        limit: the number of reported sets.
         time_budget: stop after this time and report what is proven (seconds).
         effects: count the effect of leaving out or coarsening each column.
-        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
-            proposes; the quasi-identifiers are searched.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
+            proposes; the quasi-identifiers are searched.
 
     Raises:
         UsageError: an unknown column, or options that contradict each other.
@@ -673,22 +673,22 @@ def disclosure_curve(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    knowledge: int = 12,
-    threshold: Decimal | Fraction | int | None = None,
-    witness: int | None = None,
-    weakest: int = 5,
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
+    knowledge: int = 12,
+    threshold: Decimal | Fraction | int | None = None,
+    witness: int | None = None,
+    weakest: int = 5,
+    show_values: bool = False,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
@@ -696,23 +696,23 @@ def disclosure_curve(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
-        knowledge: the largest number of pieces of knowledge, 200 at most.
-        threshold: a probability that should not be reached; an exact number, not a float.
-        witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
-        weakest: number of kinds of weakest groups to show.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        knowledge: the largest number of pieces of knowledge, 200 at most.
+        threshold: a probability that should not be reached; an exact number, not a float.
+        witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
+        weakest: number of kinds of weakest groups to show.
+        show_values: whether quasi-identifier and sensitive values may be read for the result.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
-        show_values: whether quasi-identifier and sensitive values may be read for the result.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: a column or number that does not fit, or persons with several classes or values.
@@ -905,6 +905,7 @@ def persons(
     static: Sequence[str] | str = (),
     static_from: Any = None,
     sensitive: Sequence[str] | str = (),
+    values: Folding | str | None = None,
     known: int = 2,
     k: int = 5,
     h: Fraction | float | str = Fraction(4, 5),
@@ -912,22 +913,21 @@ def persons(
     multiset: bool = False,
     tolerance: Mapping[str, Any] | Sequence[str] = (),
     sequence: str = "",
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
     random: int = 0,
     draws: int = 10000,
     seed: int = 0,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
     effects: bool = False,
     records: int = 0,
     show_values: bool = False,
     time_budget: float | None = None,
     require: Require = None,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> PersonsResult:
     """Measure what someone who knows a few events of a person can learn (`sqlaudit persons`).
 
@@ -939,6 +939,8 @@ def persons(
         static: columns that stay the same for a person, known with every event.
         static_from: the table of the static columns, joined by `entity`: as `target`; None = the target.
         sensitive: columns that known events must not reveal.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
         known: number of known events of a person, at most 6.
         k: people who must share the known events.
         h: share of the people with the known events who may have the same sensitive value.
@@ -946,23 +948,21 @@ def persons(
         multiset: count repeats: two visits to one clinic are two events.
         tolerance: columns, and how far from the true value a known one may be: {"day": "7d", "amount": 10}.
         sequence: known order of events: a column of dates, times or numbers.
+        nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         random: the largest number of random events to compute the share of people singled out for.
         draws: people to sample where sets are too many to count.
         seed: seed of the sampling.
-        nulls: missing values equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
         effects: count the effect of dropping or coarsening each column, and the most revealing values.
         records: number of people most at risk to list.
         show_values: show the people most at risk and revealing values, which may identify people.
         time_budget: stop after this time and report what is proven (seconds).
         require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
-        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change, a number out of its range.
@@ -972,27 +972,27 @@ def persons(
 def profile(
     target: Any = None,
     *,
+    show_values: bool = False,
+    exact_rows: int = 5000000,
+    sets: bool = True,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    exact_rows: int = 5000000,
-    show_values: bool = False,
-    sets: bool = True,
 ) -> ProfileResult:
     """Describe the columns of a table and propose their roles.
 
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
+        exact_rows: tables with more rows are sampled (500,000 rows).
+        sets: search for columns that together single people out.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
-        exact_rows: tables with more rows are sampled (500,000 rows).
-        show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        sets: search for columns that together single people out.
 
     Raises:
         UsageError: no such target, or one without columns.
@@ -1083,18 +1083,18 @@ def records(
     key: Sequence[str] | str = (),
     weights: str | None = None,
     household: str | None = None,
-    max_global_risk: Share | None = None,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
     max_size: int = 3,
     sampling_fraction: Share | None = None,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    max_global_risk: Share | None = None,
     top: int = 50,
     show_values: bool = False,
-    roles: Roles | Mapping[str, Any] | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> RecordRisk:
     """Find records that are unique on few columns (`sqlaudit records`).
 
@@ -1104,20 +1104,20 @@ def records(
         key: columns that show the records with the highest scores. [default: the `qi`]
         weights: sampling weights: how many people a row stands for.
         household: column of households: finding one member finds all.
-        max_global_risk: report the risk above which records need protection, so that at most this share is
-            re-identified.
+        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
         max_size: the largest size of a minimal sample unique.
         sampling_fraction: share of the population in the sample. [default: for DIS-SUDA 0.01, else the file is the
             population]
-        nulls: missing values are equal to each other, equal to nothing, or match anything (equal, distinct, wildcard).
+        max_global_risk: report the risk above which records need protection, so that at most this share is
+            re-identified.
         top: how many records to show, only with `show_values`.
         show_values: show records by their key, which may identify people.
-        roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         limits: time, memory and threads.
+        roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
 
     Raises:
         UsageError: an unknown column, or weights that are too small.
@@ -1228,20 +1228,20 @@ def what_if(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    given: Mapping[str, Any] | str | Path,
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | str | Path,
+    show_values: bool = False,
+    terms: int = 100000,
     db: Database = None,
     query: str = "",
     where: str = "",
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    terms: int = 100000,
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> WhatIfResult:
     """How probable statements about named persons are, given basic implications about them; exactly.
 
@@ -1249,21 +1249,21 @@ def what_if(
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
-        given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
-        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
+        given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
+        show_values: whether persons and values are repeated in the result.
+        terms: conjunctions that may be held at once; knowledge that needs more is refused.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
         read: how files are read.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
-        show_values: whether persons and values are repeated in the result.
-        terms: conjunctions that may be held at once; knowledge that needs more is refused.
+        roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
     Raises:
         ContradictoryKnowledge: the knowledge can not be true of this table.

@@ -272,6 +272,7 @@ class Option:
         writes: whether it names a file to write. needed: whether a call in Python must give it. or_none: whether
             Python takes None though the default is another.
         positional: whether a call in Python may give it by its position.
+        python_default: the default as Python writes it, where the field's own is of another type; None = the field's.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Option:
     needed: bool = False
     or_none: bool = False
     positional: bool = False
+    python_default: Any = None
 
     def check(self, value: Any) -> None:
         """Nothing when a number is within its bounds.
@@ -307,7 +309,8 @@ class Option:
 
     def in_python(self) -> tuple[str, Any, str]:
         """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
-        default = None if isinstance(self.default, dict) else self.default
+        default = self.default if self.python_default is None else self.python_default
+        default = None if isinstance(default, dict) else default
         if isinstance(default, Fraction) and default.denominator == 1:
             default = int(default)
         takes_none = (default is None and not self.needed) or self.or_none
@@ -324,11 +327,11 @@ class Option:
     def _bounds(self) -> str:
         if self.kind is NOT_NEGATIVE:
             return "a number of 0 or more"
-        if self.kind is SHARE and self.least is not None and self.most is not None:
+        if self.kind.name == SHARE.name and self.least is not None and self.most is not None:
             return f"a share from {self.least} to {self.most} (100%)"
         limits = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
         words = " and ".join(f"{how} {bound:,}" for how, bound in limits if bound is not None)
-        return f"a share of {words}" if self.kind is SHARE else words
+        return f"a share of {words}" if self.kind.name == SHARE.name else words
 
 
 def option(
@@ -337,6 +340,7 @@ def option(
     help: str,
     section: str,
     make: Callable[[Mapping[str, Any], str], Any] | None = None,
+    parameters: tuple[str, ...] = (),
     **more: Any,
 ) -> Any:
     """A field that is an option.
@@ -345,13 +349,15 @@ def option(
         default: of the field.
         kind, help, section, more: as `Option` has them.
         make: returns the field's value where more than the option decides it, as `RequestPart` has it.
+        parameters: parameters of Python that are no option. With them, `make` is called when one of them is given,
+            and otherwise the option alone decides.
     """
     metadata: dict[str, Any] = {_OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}}
     if make is not None:
-        metadata[_PART] = RequestPart(make)
+        metadata[_PART] = RequestPart(make, parameters=parameters)
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata, repr=kind.name != "inputs")
-    return field(default=default, metadata=metadata, repr=kind is not SOURCE)
+    return field(default=default, metadata=metadata, repr=kind.name != SOURCE.name)
 
 
 @dataclass(frozen=True)
@@ -410,7 +416,7 @@ def parts_of(request: type[Any]) -> Iterator[Option | RequestPart]:
     for member in fields(request):
         if _OPTION in member.metadata:
             yield Option(**{"name": member.name, **member.metadata[_OPTION]})
-        elif _PART in member.metadata:
+        if _PART in member.metadata:
             yield member.metadata[_PART]
 
 
@@ -445,7 +451,7 @@ def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
             continue
         own = Option(**{"name": member.name, **member.metadata[_OPTION]}) if _OPTION in member.metadata else None
         declared: RequestPart | None = member.metadata.get(_PART)
-        if declared is not None:
+        if declared is not None and _decides(declared, own, given):
             more[member.name] = declared.make(given, member.name if own is None else own.name)
         elif own is not None and own.name in given:
             value = given[own.name]
@@ -454,6 +460,13 @@ def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
             elif not isinstance(own.default, tuple | dict):
                 more[member.name] = None
     return request(**more)
+
+
+def _decides(declared: RequestPart, own: Option | None, given: Mapping[str, Any]) -> bool:
+    """Return True if a field is made of more than its option: always, unless that depends on parameters of Python."""
+    if own is None or not declared.parameters:
+        return True
+    return any(given.get(parameter) is not None for parameter in declared.parameters)
 
 
 def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) -> T:

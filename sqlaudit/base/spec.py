@@ -209,14 +209,14 @@ class Target:
         return self.label or self.relation or ("query" if self.query else "frame")
 
 
-def values_option(section: str = ROLES) -> Any:
-    """The option of what is one value, for every request with sensitive columns or persons."""
+def values_option(section: str = ROLES, **more: Any) -> Any:
+    """The option of what is one value, for every request with sensitive columns or persons; `more` as `option` has."""
     said = (
         "Treat values of sensitive and person columns that differ only in case, blanks or invisible characters as "
         "one, or not."
     )
     kind = OptionKind("folding", choice(Folding).read, choice(Folding).words)
-    return option(None, kind, said, section, flags=tuple(f"--{one.value}-values" for one in Folding))
+    return option(None, kind, said, section, flags=tuple(f"--{one.value}-values" for one in Folding), **more)
 
 
 @dataclass(frozen=True)
@@ -572,6 +572,23 @@ def roles_part(
         yield from (one for _, one in options_of(Sampling) if one.name in sampling)
 
     return part(make, options, parameters=("roles",), **default)
+
+
+def among_roles(role: str, *, passed_over: Sequence[str] = (), columns: str = "qi") -> dict[str, Any]:
+    """What an option says of itself whose value Python may also give with all roles at once, as `roles`.
+
+    Args:
+        role: the field of `Roles` that the value is from.
+        passed_over: fields of `Roles` that may be given whole though none of their columns is looked at.
+        columns: the parameter of the quasi-identifiers.
+    """
+
+    def make(given: Mapping[str, Any], _: str) -> Any:
+        if given.get(columns):
+            raise UsageError(f"{spelled('roles')} and {spelled(columns)} both name columns. Give one of them.")
+        return getattr(roles_from({**given, "qi": ()}, passed_over=passed_over), role)
+
+    return {"make": make, "parameters": ("roles",)}
 
 
 def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:

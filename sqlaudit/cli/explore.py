@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, check_roles
-from sqlaudit.base.errors import ExitCode, UsageError, verdict
+from sqlaudit.audits.disclosure.request import ASK, DisclosureRequest, WhatIfRequest
+from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination
-from sqlaudit.base.options import FILE, option, request_from
+from sqlaudit.base.options import FILE, option
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.cli.exits import is_quiet, say
-from sqlaudit.cli.options import bucketized_options, require_of, role_options, target_options
+from sqlaudit.cli.options import whole_request
 from sqlaudit.cli.output import write_pictures
-from sqlaudit.cli.requests import PATH, given_options, in_section, request_options
+from sqlaudit.cli.requests import PATH, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 # `sqlaudit profile`: column facts and proposed roles.
 
 
-@job_command(target_options, request_options(ProfileRequest, "request"))
+@job_command(ProfileRequest)
 def profile(job: Job, request: ProfileRequest) -> int:
     """Describe the columns of a table and propose their roles.
 
@@ -44,16 +43,15 @@ def profile(job: Job, request: ProfileRequest) -> int:
       sqlaudit profile patients.csv
       sqlaudit profile --db postgresql://auditor@host/db public.patients
     """
-    from sqlaudit.profiles.columns import planned_statements
-    from sqlaudit.profiles.run import profile_target
+    from sqlaudit.profiles.run import profile
 
-    return job.run_old(planned_statements, lambda engine: profile_target(engine, job.target, request))
+    return job.run(profile, request)
 
 
 # `sqlaudit columns`: which sets of columns re-identify.
 
 
-@job_command(target_options, request_options(ColumnRequest, "request"))
+@job_command(ColumnRequest)
 def columns(job: Job, request: ColumnRequest) -> int:
     """Find sets of columns that identify people.
 
@@ -64,15 +62,12 @@ def columns(job: Job, request: ColumnRequest) -> int:
       sqlaudit columns patients.csv --exclude record_id --k 5 --tolerance 1%
       sqlaudit columns patients.csv --identifying
     """
-    from sqlaudit.column_sets.search import find_columns, plan_columns
+    from sqlaudit.column_sets.search import columns, find_columns
 
-    return job.run_old(
-        lambda engine, relation: plan_columns(engine, relation, request),
-        lambda engine: find_columns(
-            engine, job.target, request, announce=_announce, report=progress_callback(engine, _progress)
-        ),
-        lambda result: verdict(True, result.complete or not result.open_sets),
-        stopped=lambda result: result.by_hand,
+    return job.run(
+        columns,
+        request,
+        lambda engine: find_columns(engine, request, announce=_announce, report=progress_callback(engine, _progress)),
     )
 
 
@@ -94,7 +89,7 @@ def _progress(decided: int, border: int) -> str:
 # `sqlaudit records`: records that are unique on few columns.
 
 
-@job_command(target_options, request_options(RecordRequest, "request"))
+@job_command(RecordRequest)
 def records(job: Job, request: RecordRequest) -> int:
     """Find records that are unique on few columns, and their risk of re-identification.
 
@@ -105,27 +100,21 @@ def records(job: Job, request: RecordRequest) -> int:
       sqlaudit records survey.csv --qi age,sex,region,job --weights weight --suda
     """
     from sqlaudit.column_sets.records.result import RecordsReport
-    from sqlaudit.column_sets.records.search import find_records, plan_records
+    from sqlaudit.column_sets.records.search import records
 
     if request.key and not request.show_values:
         raise UsageError(f"{spelled('key')} applies to shown records only: add {spelled('show_values', True)}.")
-    return job.run_old(
-        lambda engine, relation: plan_records(engine, relation, request),
-        lambda engine: find_records(engine, job.target, request),
-        document=RecordsReport(request.suda).document,
-    )
+    return job.run(records, request, document=RecordsReport(request.suda).document)
 
 
 # `sqlaudit persons`: what someone who knows some events of a person can learn.
 
 
 @job_command(
-    target_options,
-    given_options(PersonsRequest, "options"),
-    require_of("OF_PERSONS", "Requirements", "MODEL=LIMIT", "km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8"),
-    in_section("Options")("--plot", type=PATH, metavar="FILE", writes=True, help="Draw the curve into a .svg file."),
+    PersonsRequest,
+    in_section("Help")("--plot", type=PATH, metavar="FILE", writes=True, help="Draw the curve into a .svg file."),
 )
-def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
+def persons(job: Job, request: PersonsRequest, plot: Path | None) -> int:
     """Measure what someone who knows a few events of a person can learn.
 
     For tables with many rows per person: visits, claims, purchases, positions. An event is one
@@ -139,7 +128,7 @@ def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
           --require unicity@4=5%
     """
     from sqlaudit.events.result import curve_picture
-    from sqlaudit.events.run import find_persons, plan_persons
+    from sqlaudit.events.run import persons
 
     def code(result: PersonsResult) -> ExitCode:
         if plot is not None:
@@ -147,20 +136,11 @@ def persons(job: Job, options: Mapping[str, Any], plot: Path | None) -> int:
             if picture is None:
                 raise UsageError("There is no curve to draw. Name several numbers of known events with --known.")
             write_pictures(plot, [picture])
-        return verdict(result.passed, result.complete)
+        return persons.code(result)
 
     if plot is not None:
         check_destination(plot, (".svg",))
-    person_request = request_from(PersonsRequest, job.with_tables(options, "static_from"))
-    request = replace(person_request, requirements=job.demands.requirements)
-    return job.run_old(
-        lambda engine, relation: plan_persons(engine, relation, request)[1],
-        lambda engine: find_persons(engine, job.target, request),
-        code,
-        targets=[job.target, *request.targets],
-        reads=[job.target, *request.targets],
-        stopped=lambda result: result.by_hand,
-    )
+    return job.run(persons, request, code=code)
 
 
 # `sqlaudit disclosure`: what an attacker with k pieces of knowledge can learn in the worst case.
@@ -170,22 +150,38 @@ _CURVE = ("knowledge", "threshold", "witness", "weakest", "plot")
 
 
 @dataclass(frozen=True)
-class _DisclosureOptions(DisclosureRequest):
-    """Further options of the command line.
+class _DisclosureCommand(DisclosureRequest):
+    """The request of the command line, which asks for a curve or for answers.
 
     Args:
-        given: the file with exact knowledge, instead of a worst case.
+        knowledge_file: the file with exact knowledge, for answers instead of a curve.
         plot: the file for the curve.
+
+    Raises:
+        UsageError: options of a curve and a file with knowledge, or what a request for a curve refuses.
     """
 
-    given: Path | None = option(
-        None, FILE, "Use exactly this knowledge: a YAML file with people, knowledge and questions.", ASK, metavar="FILE"
+    knowledge_file: Path | None = option(
+        None,
+        FILE,
+        "Use exactly this knowledge: a YAML file with people, knowledge and questions.",
+        ASK,
+        name="given",
+        metavar="FILE",
     )
     plot: Path | None = option(None, FILE, "Draw the curve into a .svg file.", ASK, metavar="FILE", writes=True)
 
+    def __post_init__(self) -> None:
+        if self.knowledge_file is not None:
+            context = click.get_current_context()
+            for name in _CURVE:  # whether an option is given does not follow from its value, which may be the default
+                if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                    raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
+        super().__post_init__()
 
-@job_command(bucketized_options, role_options, given_options(_DisclosureOptions, "question", last=("show_values",)))
-def disclosure(job: Job, question: Mapping[str, Any]) -> int:
+
+@job_command(whole_request(_DisclosureCommand, last=("show_values",)))
+def disclosure(job: Job, request: _DisclosureCommand) -> int:
     """Measure what an attacker with k pieces of knowledge can learn in the worst case.
 
     A piece of knowledge is a basic implication: if these people have these values, then one of
@@ -200,20 +196,14 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
     What does an attacker with exactly this knowledge learn?
       sqlaudit disclosure patients.csv --qi age,sex --sensitive disease --given knowledge.yml
     """
-    from sqlaudit.audits.disclosure.run import find_disclosure, planned_statements
+    from sqlaudit.audits.disclosure.api import disclosure_curve
     from sqlaudit.audits.report import disclosure_pictures
 
-    if "given" in question:
-        context = click.get_current_context()
-        for name in _CURVE:
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise UsageError(f"--given and --{name} exclude each other: leave out --{name}.")
-        check_roles(job.roles)
-        return _answer_questions(question["given"], question["show_values"], job)
-    plot = question.get("plot")
+    if request.knowledge_file is not None:
+        return _answer_questions(job, request, request.knowledge_file)
+    plot = request.plot
     if plot is not None:
         check_destination(plot, (".svg",))
-    request = job.request(DisclosureRequest, question)
 
     def draw(result: DisclosureResult) -> DisclosureResult:
         if plot is not None:
@@ -224,21 +214,15 @@ def disclosure(job: Job, question: Mapping[str, Any]) -> int:
                 say(f"There is no curve to draw. Nothing was written to {str(plot)!r}.")
         return result
 
-    return job.run_old(
-        lambda engine, relation: planned_statements(engine, relation, job.roles),
-        lambda engine: find_disclosure(engine, request),
-        finish=draw,
-    )
+    return job.run(disclosure_curve, request, finish=draw)
 
 
-def _answer_questions(file: Path, show_values: bool, job: Job) -> int:
-    """Answer the questions of a file of knowledge. Return the exit code."""
-    from sqlaudit.audits.disclosure.what_if import answer, load_knowledge, planned_questions
+def _answer_questions(job: Job, request: DisclosureRequest, file: Path) -> int:
+    """Answer the questions of a file of knowledge about the table of a request. Return the exit code."""
+    from sqlaudit.audits.disclosure.api import what_if
+    from sqlaudit.audits.disclosure.what_if import load_knowledge
 
     if job.work.explain:
         raise UsageError("--explain does not work with --given. Use --dry-run to see the statements.")
-    knowledge = load_knowledge(file)
-    return job.run_old(
-        lambda engine, relation: planned_questions(engine, relation, job.roles, knowledge),
-        lambda engine: answer(engine, job.target, job.roles, knowledge, show_values),
-    )
+    questions = WhatIfRequest(request.target, request.roles, load_knowledge(file), request.show_values)
+    return job.run(what_if, questions)

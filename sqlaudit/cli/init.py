@@ -128,6 +128,7 @@ def _propose_tables(engine: Engine, names: Sequence[str], kind: str, folder: Pat
     """
     from sqlaudit.gates.proposal import ProposedTable, tables_of, with_entities, with_group_sizes
     from sqlaudit.profiles.names import reason_for_things
+    from sqlaudit.profiles.request import ProfileRequest
     from sqlaudit.profiles.run import profile_target
 
     all_names = list(names) or tables_of(engine)
@@ -137,7 +138,7 @@ def _propose_tables(engine: Engine, names: Sequence[str], kind: str, folder: Pat
     tables = []
     for name in all_names[:MOST_TABLES]:
         try:
-            profile = profile_target(engine, Target(relation=name))
+            profile = profile_target(engine, ProfileRequest(Target(relation=name)))
             relation = engine.open(Target(relation=name))
         except (UsageError, EngineError) as error:
             if names or isinstance(error, ConnectionFailed):

@@ -10,7 +10,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, MOST, NAMES, ORDERED, SECONDS, SHARE, TEXT, WHOLE, check_bounds, choice, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import Folding, NullPolicy, values_option
+from sqlaudit.base.spec import Folding, NullPolicy, Target, among_roles, target_part, values_option
 
 
 class FindSets(StrEnum):
@@ -46,10 +46,20 @@ ANY_SIZE = 1 << 30
 _WHO, _SETS, _FAR = "Columns", "Column sets", "Extent"
 
 
-def missing_values(section: str) -> Any:
-    """Return the option on how missing values are read, for commands that treat them like other values."""
+def missing_values(section: str, **more: Any) -> Any:
+    """Return the option on how missing values are read, for commands that treat them like other values.
+
+    Args:
+        section: of the help page.
+        more: as `option` has it.
+    """
     description = "Missing values are equal to each other, equal to nothing, or match anything."
-    return option(NullPolicy.EQUAL, choice(NullPolicy), description, section, shown="equal")
+    return option(NullPolicy.EQUAL, choice(NullPolicy), description, section, shown="equal", **more)
+
+
+def _among_roles(role: str) -> dict[str, Any]:
+    """Return that an option's value may be among the roles; sensitive columns and identifiers play no part here."""
+    return among_roles(role, passed_over=("sensitive", "identifiers"), columns="columns")
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class ColumnRequest:
     """A search for column sets.
 
     Args:
+        target: the table, file or query to search.
         columns: names or expressions to search; empty = all but the excluded and the entity.
         exclude: columns to leave out.
         entity: the column that identifies the person; group sizes then count people.
@@ -83,16 +94,27 @@ class ColumnRequest:
         UsageError: a number out of its range, or options that contradict each other.
     """
 
+    target: Target = target_part()
     columns: tuple[str, ...] = option(
-        (), NAMES, 'Columns or expressions to search: age,zip,"year(birth)".', _WHO, metavar="COLUMNS"
+        (),
+        NAMES,
+        'Columns or expressions to search: age,zip,"year(birth)".',
+        _WHO,
+        metavar="COLUMNS",
+        **_among_roles("quasi_identifiers"),
     )
     exclude: tuple[str, ...] = option(
         (), NAMES, "Columns to leave out, for example record numbers.", _WHO, metavar="COLUMNS"
     )
     entity: str | None = option(
-        None, TEXT, "Column that identifies the person; group sizes then count people.", _WHO, metavar="COLUMN"
+        None,
+        TEXT,
+        "Column that identifies the person; group sizes then count people.",
+        _WHO,
+        metavar="COLUMN",
+        **_among_roles("entity"),
     )
-    values: Folding | None = values_option(_WHO)
+    values: Folding | None = values_option(_WHO, **_among_roles("values"))
     identifying: bool = option(
         False, FLAG, "Search sets that separate all rows, instead of sets that violate k-anonymity.", _SETS
     )
@@ -132,7 +154,7 @@ class ColumnRequest:
     )
     restarts: int = option(0, WHOLE, "Further greedy searches from random orders.", _SETS, metavar="N", least=0)
     seed: int = option(0, WHOLE, "Seed of random orders and samples.", _SETS, metavar="N")
-    nulls: NullPolicy = missing_values(_SETS)
+    nulls: NullPolicy = missing_values(_SETS, **_among_roles("nulls"))
     max_size: int | None = option(
         None,
         MOST,
@@ -166,6 +188,11 @@ class ColumnRequest:
             raise UsageError(f"{spelled('start')} applies to the greedy search: use {spelled('find', 'greedy')}.")
         if self.restarts and self.find is not FindSets.GREEDY:
             raise UsageError(f"{spelled('restarts')} applies to the greedy search: use {spelled('find', 'greedy')}.")
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the search reads."""
+        return (self.target,)
 
     def _refuse_unused(self) -> None:
         """Refuse an option that the search does not use: its sets would seem to follow the option."""

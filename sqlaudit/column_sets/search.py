@@ -13,11 +13,9 @@ from itertools import islice
 
 import numpy as np
 
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until
-from sqlaudit.base.options import Given, request_from, takes
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, refuse_spelling_conflicts
 from sqlaudit.column_sets.counting import (
@@ -56,7 +54,7 @@ from sqlaudit.column_sets.masks import (
 )
 from sqlaudit.column_sets.request import ColumnRequest, FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets, Counts, Effect, Sampled
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import keep, workbench_of
 
@@ -272,9 +270,9 @@ _LEVELS = 6
 
 def find_columns(
     engine: Engine,
-    target: Target | Relation,
     request: ColumnRequest,
     *,
+    relation: Relation | None = None,
     announce: Announce | None = None,
     report: ReportProgress = ignore_progress,
 ) -> ColumnSets:
@@ -282,8 +280,8 @@ def find_columns(
 
     Args:
         engine: an open engine.
-        target: the table, file or query to search.
-        request: the columns, the property, the kind of search, and its limits.
+        request: the table and its columns, the property, the kind of search, and its limits.
+        relation: what is searched instead of opening the target.
         announce: called before the search with the number of columns, of candidate sets, and the size limit.
         report: called with the progress of the search.
 
@@ -293,14 +291,15 @@ def find_columns(
 
     Example:
         >>> import pandas as pd
+        >>> from sqlaudit.base.spec import Target
         >>> from sqlaudit.engines import connect
         >>> people = pd.DataFrame({"zip": [1, 1, 2, 2], "sex": list("fmfm"), "age": [30, 30, 30, 30]})
         >>> with connect() as engine:
-        ...     found = find_columns(engine, Target(frame=people), ColumnRequest(k=2))
+        ...     found = find_columns(engine, ColumnRequest(Target(frame=people), k=2))
         >>> [one.columns for one in found.sets], found.complete
         ([('zip', 'sex')], True)
     """
-    relation = engine.open(target) if isinstance(target, Target) else target
+    relation = relation or engine.open(request.target)
     person, chosen = _resolve_columns(engine, relation, request)
     if person is not None:
         refuse_spelling_conflicts(
@@ -386,12 +385,13 @@ def _open_rows(
             bench.drop(_SAMPLE)
 
 
-def plan_columns(engine: Engine, relation: Relation, request: ColumnRequest) -> list[Statement]:
+def plan_columns(engine: Engine, request: ColumnRequest) -> list[Statement]:
     """Return the first statement of a search, which counts single columns, as text that runs alone, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column, or options that contradict each other.
     """
+    relation = engine.open(request.target)
     person, chosen = _resolve_columns(engine, relation, request)
     if request.delta:
         return [render("base/row_count.sql", engine.dialect, source=relation)]
@@ -597,12 +597,13 @@ class SetSearch:
         return describe_set(self.counter.cache[mask], column_names(mask, self.columns), self.counter, top)
 
 
-@takes(
-    "target * columns exclude entity k tolerance identifying epsilon delta ratio max_size find rank_by limit start "
-    "restarts seed nulls values time_budget effects roles db query where read limits",
+@command(
     ColumnRequest,
+    plan_columns,
+    code=lambda result: verdict(True, result.complete or not result.open_sets),
+    stopped=lambda result: result.by_hand,
 )
-def columns(given: Given) -> ColumnSets:
+def columns(engine: Engine, request: ColumnRequest) -> ColumnSets:
     """Find sets of columns that identify people (`sqlaudit columns`).
 
     Args:
@@ -626,14 +627,4 @@ def columns(given: Given) -> ColumnSets:
         >>> [one.columns for one in sqlaudit.columns(people, k=2).sets]
         [('zip', 'sex')]
     """
-    options = dict(vars(given))
-    if given.roles is not None:
-        if given.columns:
-            raise UsageError(f"{spelled('roles')} and {spelled('columns')} both name columns. Give one of them.")
-        roles = roles_from(options | {"qi": ()}, passed_over=("sensitive", "identifiers"))
-        options |= {"columns": roles.quasi_identifiers, "entity": roles.entity}
-        options |= {"nulls": roles.nulls, "values": roles.values}
-    request = request_from(ColumnRequest, options)
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen) as engine:
-        return find_columns(engine, chosen, request)
+    return find_columns(engine, request)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import (
     FLAG,
     NAMES,
     SECONDS,
     SHARE,
-    TABLE,
     TEXT,
     WHOLE,
     OptionKind,
@@ -27,8 +27,18 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
-from sqlaudit.base.spec import Folding, NullPolicy, Requirement, Target, values_option
+from sqlaudit.base.spec import (
+    Folding,
+    NullPolicy,
+    Requirement,
+    Target,
+    among_roles,
+    table_option,
+    target_part,
+    values_option,
+)
 from sqlaudit.base.sql import Raw
+from sqlaudit.models.required import requirements_part
 
 if TYPE_CHECKING:
     from sqlaudit.column_sets.counting import Chosen
@@ -147,11 +157,17 @@ def _known(name: str, value: Any) -> int:
     raise UsageError(f"{spelled(name)} takes a number of events, 3 or 1..3, not {str(value)[:60]!r}.")
 
 
+def _among_roles(role: str) -> dict[str, Any]:
+    """Return that an option's value may be among the roles; identifiers play no part here."""
+    return among_roles(role, passed_over=("identifiers",))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PersonsRequest:
     """The events, what an attacker knows of them, and how many people must share that.
 
     Args:
+        target: a table with a row for each event.
         entity: the column that identifies the person of a row.
         qi: columns or expressions whose values together are an event. static: those that stay the same for a person.
         static_from: the table with the static columns, when that is another one.
@@ -175,18 +191,28 @@ class PersonsRequest:
         UsageError: a number out of its range, or a combination that is not defined.
     """
 
-    entity: str = option("", TEXT, "Column that identifies the person.", _WHO, metavar="COLUMN")
-    qi: tuple[str, ...] = option((), NAMES, "Columns or expressions that make up an event.", _WHO, metavar="COLUMNS")
+    target: Target = target_part()
+    entity: str = option(
+        "", TEXT, "Column that identifies the person.", _WHO, metavar="COLUMN", **_among_roles("entity")
+    )
+    qi: tuple[str, ...] = option(
+        (),
+        NAMES,
+        "Columns or expressions that make up an event.",
+        _WHO,
+        metavar="COLUMNS",
+        **_among_roles("quasi_identifiers"),
+    )
     static: tuple[str, ...] = option(
         (), NAMES, "Columns that stay the same for a person, known with every event.", _WHO, metavar="COLUMNS"
     )
-    static_from: Target | None = option(
-        None, TABLE, "Table of the static columns, one row per person, joined by the entity.", _WHO, metavar="TABLE"
+    static_from: Target | None = table_option(
+        "Table of the static columns, one row per person, joined by the entity.", _WHO, metavar="TABLE"
     )
     sensitive: tuple[str, ...] = option(
-        (), NAMES, "Columns that known events must not reveal.", _WHO, metavar="COLUMNS"
+        (), NAMES, "Columns that known events must not reveal.", _WHO, metavar="COLUMNS", **_among_roles("sensitive")
     )
-    values: Folding | None = values_option(_WHO)
+    values: Folding | None = values_option(_WHO, **_among_roles("values"))
     known: int = option(
         2,
         OptionKind("text", _known, python="int"),
@@ -200,7 +226,7 @@ class PersonsRequest:
     k: int = option(5, WHOLE, "People who must share the known events.", _KNOW, shown="5", least=2)
     h: Fraction = option(
         Fraction(4, 5),
-        SHARE,
+        replace(SHARE, python="Fraction | float | str"),
         "Share of the people with the known events who may have the same sensitive value.",
         _KNOW,
         metavar="SHARE",
@@ -228,6 +254,7 @@ class PersonsRequest:
         "Missing values equal each other, equal nothing, or match anything.",
         _KNOW,
         shown="equal",
+        **_among_roles("nulls"),
     )
     random: int = option(
         0, WHOLE, "Share of people singled out by up to M random events.", _KNOW, metavar="M", least=0, most=MOST_KNOWN
@@ -246,7 +273,9 @@ class PersonsRequest:
     time_budget: float | None = option(
         None, SECONDS, "Stop after this time and report what is proven.", _FAR, metavar="TIME"
     )
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[Requirement, ...] = requirements_part(
+        "OF_PERSONS", presets="", help="km@2=5, profile_k=5, unicity@4=5%, coherence@2=k:5,h:0.8", default=()
+    )
 
     @property
     def near(self) -> bool:
@@ -255,8 +284,8 @@ class PersonsRequest:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Further tables that are read."""
-        return () if self.static_from is None else (self.static_from,)
+        """Everything that is read: the events, and the table of static columns if it is another one."""
+        return (self.target,) if self.static_from is None else (self.target, self.static_from)
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -6,18 +6,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
-from sqlaudit.base.errors import Stop, UsageError, at_once, until
-from sqlaudit.base.options import Given, request_from, takes
+from sqlaudit.base.errors import Stop, UsageError, at_once, until, verdict
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import NullPolicy, Target, make_target, roles_from, target_of
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, refuse_spelling_conflicts
 from sqlaudit.column_sets.counting import Coded
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.events.occurrences import (
     Levels,
@@ -52,15 +50,15 @@ from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of_people
 from sqlaudit.models.people import KnownEvents, Profile, RandomEvents, ValueDisclosure
 from sqlaudit.models.persons import PersonsWanted, persons_wanted
-from sqlaudit.models.registry import OF_PERSONS, requirements
+from sqlaudit.models.registry import OF_PERSONS
 
 
-def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequest) -> PersonsResult:
+def find_persons(engine: Engine, request: PersonsRequest) -> PersonsResult:
     """Measure what someone who knows a few events of a person can learn.
 
     Args:
-        engine: an open engine. target: a table with a row for each event.
-        request: the events, how many are known, and how many people must share them.
+        engine: an open engine.
+        request: the table of events, how many are known, and how many people must share them.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change.
@@ -68,18 +66,19 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
 
     Example:
         >>> import pandas as pd
+        >>> from sqlaudit.base.spec import Target
         >>> from sqlaudit.engines import connect
         >>> visits = pd.DataFrame({"who": [1, 1, 2, 2, 3, 3], "clinic": list("ababac")})
         >>> with connect() as engine:
-        ...     request = PersonsRequest(entity="who", qi=("clinic",), k=2)
-        ...     found = find_persons(engine, Target(frame=visits), request)
+        ...     request = PersonsRequest(target=Target(frame=visits), entity="who", qi=("clinic",), k=2)
+        ...     found = find_persons(engine, request)
         >>> [(one.known, one.smallest, one.exposed_persons) for one in found.curve]
         [(1, 1, 1), (2, 1, 1)]
     """
     already = len(engine.executed)
     begun = time.monotonic()
     required = asked_of(request)
-    source = source_of(engine, target, request)
+    source = source_of(engine, request)
     named = [ColumnValues(source.person.name, [(source.relation, source.person)], missing=False)]
     named += [
         ColumnValues(source.chosen[position].name, [(source.relation, source.chosen[position])])
@@ -102,25 +101,22 @@ def find_persons(engine: Engine, target: Target | Relation, request: PersonsRequ
     return replace(result, **provenance(engine, already))
 
 
-def plan_persons(
-    engine: Engine, target: Target | Relation, request: PersonsRequest
-) -> tuple[tuple[str, ...], list[Statement]]:
-    """The tables that are read, and the statement that reads them, for `--dry-run`.
+def plan_persons(engine: Engine, request: PersonsRequest) -> list[Statement]:
+    """Return the statement that reads the tables, for `--dry-run`, and those that find the values within tolerances.
 
-    All other statements read the numbers that it returns.
+    All other statements read the numbers that the first one returns.
 
     Raises:
         UsageError: an unknown column.
     """
     asked_of(request)
-    source = source_of(engine, target, request, check=False)
+    source = source_of(engine, request, check=False)
     within = tolerated(source.chosen, source.events, request.tolerance)
-    statements = [reading(engine, source.relation, source.chosen, source.person)]
-    statements += [
+    spans = (
         span_statement(engine, source.relation, source.chosen[position], tolerance)
         for position, tolerance in within.items()
-    ]
-    return source.relation.tables, statements
+    )
+    return [reading(engine, source.relation, source.chosen, source.person), *spans]
 
 
 @dataclass
@@ -354,13 +350,14 @@ def _profile(occurrences: Occurrences, k: int) -> Profile:
     return Profile.of(occurrences.alike(), k, near=occurrences.near)
 
 
-@takes(
-    "target * entity qi static static_from sensitive known k h rho multiset tolerance sequence random draws seed "
-    "nulls values effects records show_values time_budget require roles db query where read limits",
+@command(
     PersonsRequest,
-    h=("Fraction | float | str", Fraction(4, 5)),
+    plan_persons,
+    code=lambda result: verdict(result.passed, result.complete),
+    reads=lambda request: request.targets,
+    stopped=lambda result: result.by_hand,
 )
-def persons(given: Given) -> PersonsResult:
+def persons(engine: Engine, request: PersonsRequest) -> PersonsResult:
     """Measure what someone who knows a few events of a person can learn (`sqlaudit persons`).
 
     Args:
@@ -383,17 +380,7 @@ def persons(given: Given) -> PersonsResult:
         >>> found.at(1).smallest, found.at(2).unique_persons, found.profile.k
         (1, 1, 1)
     """
-    said = dict(vars(given))
-    said["static_from"] = None if given.static_from is None else make_target(given.static_from, read=given.read)
-    required = requirements(given.require, OF_PERSONS)
-    if given.roles is not None:
-        whole = roles_from(said, passed_over=("identifiers",))
-        said |= {"entity": whole.entity or "", "qi": whole.quasi_identifiers, "sensitive": whole.sensitive}
-        said |= {"nulls": whole.nulls, "values": whole.values}
-    request = request_from(PersonsRequest, said, requirements=required)
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen, *request.targets) as engine:
-        return find_persons(engine, chosen, request)
+    return find_persons(engine, request)
 
 
 # Requirements on people, judged from what `sqlaudit persons` counted.

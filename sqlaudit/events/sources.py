@@ -10,7 +10,6 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation
-from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
@@ -65,7 +64,7 @@ class EventSource:
         return range(self.quasi, len(self.chosen) - len(self.coarser) - (self.moment is not None))
 
 
-def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool = True) -> EventSource:
+def source_of(engine: Engine, request: PersonsRequest, *, check: bool = True) -> EventSource:
     """Open the tables and find the columns.
 
     Args:
@@ -74,13 +73,13 @@ def source_of(engine: Engine, target: Target | Relation, request: PersonsRequest
     Raises:
         UsageError: an unknown column; a person who is missing in the table of people, or has several rows there.
     """
-    source = _source(engine, target, request, check=check)
+    source = _source(engine, request, check=check)
     return _with_coarser(engine, source) if request.effects else source
 
 
-def _source(engine: Engine, target: Target | Relation, request: PersonsRequest, *, check: bool) -> EventSource:
+def _source(engine: Engine, request: PersonsRequest, *, check: bool) -> EventSource:
     """Open the table of events, joined with the table of static columns if the request names one."""
-    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
+    relation = engine.open(request.target)
     person, label, static_from = _person(engine, relation, request), relation.label, ""
     events, quasi = len(request.qi), len(request.qi) + len(request.static)
     here = ("qi", "static", "sensitive") if request.static_from is None else ("qi", "sensitive")

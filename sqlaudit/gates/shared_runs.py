@@ -198,9 +198,11 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
 
     def _find(self, entry: TableEntry, limits: Sequence[ColumnLimit]) -> ColumnSets:
         """Search the column sets that put more than the allowed share of rows into small classes."""
+        assert entry.target is not None
         roles, limit = entry.roles, limits[0]
         among = columns_to_search(limit, roles)
         request = ColumnRequest(
+            entry.target,
             among,
             () if among else (*roles.identifiers, *limit.exclude),
             roles.entity,
@@ -213,7 +215,7 @@ class ColumnSetTests(SharedRuns[ColumnLimit, ColumnSets]):
             nulls=roles.nulls,
             effects=False,
         )
-        return find_columns(self.engine, self.rows(entry), request)
+        return find_columns(self.engine, request, relation=self.rows(entry))
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: ColumnLimit, result: ColumnSets) -> Iterator[GateTest]:
         test = judged(entry, spec, _check_of(spec, limit, result), result.total, None, self.today)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, RANGE, check_bounds, option
+from sqlaudit.base.spec import Target, target_part
 
 EXACT_ROWS = 5_000_000
 """Larger tables are grouped in a sample, except columns with few values."""
@@ -16,6 +17,7 @@ class ProfileRequest:
     """The request for a profile.
 
     Args:
+        target: the table, file or query to profile.
         show_values: whether cell values may be read.
         exact_rows: tables with more rows are sampled.
         sets: whether to search for columns that together single people out.
@@ -24,6 +26,7 @@ class ProfileRequest:
         UsageError: a number out of its range.
     """
 
+    target: Target = target_part()
     show_values: bool = option(
         False, FLAG, "Show smallest, largest and frequent values, which may identify people.", _LOOK
     )
@@ -37,5 +40,7 @@ class ProfileRequest:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-
-DEFAULT_REQUEST = ProfileRequest()
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the profile reads."""
+        return (self.target,)

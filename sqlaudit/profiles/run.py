@@ -8,10 +8,9 @@ from fractions import Fraction
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import Given, request_from, takes
-from sqlaudit.base.parameter_names import command
-from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import Target, target_of
+from sqlaudit.base.parameter_names import command as command_name
+from sqlaudit.base.relation import Relation, Statement
+from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import render
 from sqlaudit.classes.opening import COPY, copy_columns
 from sqlaudit.column_sets.counting import Chosen, can_keep_codes
@@ -19,7 +18,7 @@ from sqlaudit.column_sets.masks import count_subsets
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
 from sqlaudit.column_sets.search import search_columns
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.profiles.columns import (
     BATCH,
@@ -29,13 +28,14 @@ from sqlaudit.profiles.columns import (
     column_facts,
     follow_twins,
     list_sources,
+    planned_statements,
     propose,
     query_values,
     read_facts,
     sort_by_risk,
 )
 from sqlaudit.profiles.names import find_count_table
-from sqlaudit.profiles.request import DEFAULT_REQUEST, ProfileRequest
+from sqlaudit.profiles.request import ProfileRequest
 from sqlaudit.profiles.result import (
     ColumnFacts,
     ColumnProfile,
@@ -162,7 +162,7 @@ LISTED = 50
 
 
 def search_together(
-    engine: Engine, relation: Relation, sources: Sequence[Source], profile: ProfileResult
+    engine: Engine, target: Target, relation: Relation, sources: Sequence[Source], profile: ProfileResult
 ) -> tuple[ColumnSets | None, str]:
     """Return the minimal column sets that put more than 1% of the rows into groups below five.
 
@@ -171,7 +171,8 @@ def search_together(
     for tables with many rows and columns.
 
     Args:
-        engine, relation: the engine and the table.
+        engine: the engine with the table.
+        target, relation: the table, and its rows that are read.
         sources: its columns.
         profile: the profile so far.
     """
@@ -185,13 +186,13 @@ def search_together(
     if size < min(2, len(columns)):
         return None, (
             f"Sets of columns were not searched: {len(columns):,} columns and {profile.rows:,} rows are too many for a "
-            f"profile. {command('columns')} searches them."
+            f"profile. {command_name('columns')} searches them."
         )
     is_little = count_subsets(len(columns), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
     on_cluster = engine.can_materialize and not engine.own_workbench
     seconds = SECONDS * PATIENCE if is_little or on_cluster else SECONDS
     request = ColumnRequest(
-        k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
+        target, k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
     )
     sets = search_columns(engine, replace(relation, label=profile.target), request, columns)
     ranked = sorted(sets.sets, key=lambda column_set: (len(column_set.columns), -column_set.rows_at_risk))
@@ -249,19 +250,18 @@ def _apply_set(column: ColumnProfile, column_set: ColumnSet, is_decisive: bool) 
 MOST_FREQUENT = 5
 
 
-def profile_target(engine: Engine, target: Target, request: ProfileRequest = DEFAULT_REQUEST) -> ProfileResult:
+def profile_target(engine: Engine, request: ProfileRequest) -> ProfileResult:
     """Profile a target on an open engine.
 
     Args:
         engine: the engine with the target.
-        target: the table, file or query to profile.
-        request: the options of the profile.
+        request: the target, and what to find out about its columns.
 
     Raises:
         UsageError: the target has no columns, or cannot be opened.
         EngineError: the database refused or failed.
     """
-    executed_before = len(engine.executed)
+    executed_before, target = len(engine.executed), request.target
     relation = engine.open(target)
     if not relation.columns:
         raise UsageError(f"{target.name} has no columns.")
@@ -275,7 +275,7 @@ def profile_target(engine: Engine, target: Target, request: ProfileRequest = DEF
         cells = find_count_table(engine, relation, result.rows)
         result = replace(result, cells=cells, entity=None if cells else result.entity)
         if request.sets:
-            result = with_sets(engine, copy, sources, result)
+            result = with_sets(engine, target, copy, sources, result)
     finally:
         if copy is not relation:
             engine.drop(COPY)
@@ -296,9 +296,11 @@ def result_of(
     )
 
 
-def with_sets(engine: Engine, relation: Relation, sources: Sequence[Source], result: ProfileResult) -> ProfileResult:
+def with_sets(
+    engine: Engine, target: Target, relation: Relation, sources: Sequence[Source], result: ProfileResult
+) -> ProfileResult:
     """Return the profile with the column sets that single people out, and the roles that follow from them."""
-    sets, reason = search_together(engine, relation, sources, result)
+    sets, reason = search_together(engine, target, relation, sources, result)
     if sets is None:
         return replace(result, not_searched=reason)
     columns = sort_by_risk(follow_twins(follow_sets(result.columns, sets), result.twins))
@@ -338,8 +340,13 @@ def _query_values_to_show(
     return values
 
 
-@takes("target * db query where read limits exact_rows show_values sets", ProfileRequest)
-def profile(given: Given) -> ProfileResult:
+def plan_profile(engine: Engine, request: ProfileRequest) -> list[Statement]:
+    """Return the statements that a profile would run over a table all of whose rows are read."""
+    return planned_statements(engine, engine.open(request.target))
+
+
+@command(ProfileRequest, plan_profile)
+def profile(engine: Engine, request: ProfileRequest) -> ProfileResult:
     """Describe the columns of a table and propose their roles.
 
     Args:
@@ -356,10 +363,7 @@ def profile(given: Given) -> ProfileResult:
         >>> [(column.name, column.role.value) for column in profile(people).columns]
         [('mail', 'direct_identifier'), ('sex', 'quasi_identifier'), ('income', 'sensitive')]
     """
-    request = request_from(ProfileRequest, vars(given))
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen) as engine:
-        return profile_target(engine, chosen, request)
+    return profile_target(engine, request)
 
 
 # The quasi-identifiers that `sqlaudit profile` would propose, from the first rows only, for audits that name none.

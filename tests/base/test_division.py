@@ -89,7 +89,7 @@ def test_the_remark_is_true_and_its_spellings_do_what_they_say(engine: Engine) -
 
 def test_a_condition_and_a_search_are_warned_of(engine: Engine) -> None:
     with pytest.warns(DivisionWarning, match=r"^age / 20 divides whole numbers"):
-        find_columns(engine, Target(query=PEOPLE), ColumnRequest(columns=["age / 20"], effects=False))
+        find_columns(engine, ColumnRequest(Target(query=PEOPLE), columns=["age / 20"], effects=False))
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import sqlaudit
-from sqlaudit.audits.disclosure.request import DisclosureRequest
+from sqlaudit.audits.disclosure.request import DisclosureRequest, WhatIfRequest
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import Option, options_of, request_from
 from sqlaudit.base.publication import Publication
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.column_sets.records.request import RecordRequest
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
+from sqlaudit.events.request import PersonsRequest
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.profiles.request import ProfileRequest
 from sqlaudit.release.attacks.request import AttackRequest
@@ -37,6 +38,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
     (sqlaudit.compare, (CompareRequest,), set()),
     (sqlaudit.lattice, (LatticeRequest, LatticePublication), set()),
     (sqlaudit.disclosure_curve, (DisclosureRequest,), set()),
+    (sqlaudit.what_if, (WhatIfRequest,), set()),
+    (sqlaudit.persons, (PersonsRequest,), set()),
 ]
 """A function, its requests, and the options that belong to what the command line prints."""
 
@@ -69,7 +72,8 @@ def test_a_function_takes_every_option_of_its_requests_with_the_same_default(
 
 
 def test_a_request_reads_what_its_options_say() -> None:
-    made = request_from(ColumnRequest, {"tolerance": "1%", "find": "minimum", "columns": ["age"], "query": "passed"})
+    given = {"tolerance": "1%", "find": "minimum", "columns": ["age"], "query": "passed"}
+    made = request_from(ColumnRequest, given, target=Target("t"))
     assert (made.tolerance, made.find, made.columns) == (Fraction(1, 100), FindSets.MINIMUM, ("age",))
 
 
@@ -87,7 +91,7 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
     given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        request_from(ColumnRequest, given)
+        request_from(ColumnRequest, given, target=Target("t"))
     assert str(caught.value) == said
 
 
@@ -130,3 +134,10 @@ def test_a_request_does_not_print_a_source_that_may_hold_values() -> None:
         requirements=(Requirement("k_anonymity"),),
     )
     assert "ninety" not in repr(made)
+
+
+def test_a_request_does_not_print_what_somebody_knows() -> None:
+    knowledge = {"people": {"Ed": {"age": "ninety"}}, "ask": {"Ed": "flu"}}
+    made = request_from(WhatIfRequest, {"given": knowledge}, target=Target("t"), roles=Roles(("age",), ("illness",)))
+    assert made.knowledge.ask[0].person == "Ed"
+    assert not {"Ed", "ninety", "flu"} & {*repr(made).replace("'", " ").split()}

@@ -38,7 +38,7 @@ def violates(rows: Table, places: tuple[int, ...], k: int) -> bool:
 def searched(rows: Table, **request: Any) -> ColumnSets:
     frame = pd.DataFrame(rows, columns=list(NAMES[: len(rows[0])]))
     with connect() as engine:
-        return find_columns(engine, Target(frame=frame), ColumnRequest(**request, effects=False))
+        return find_columns(engine, ColumnRequest(Target(frame=frame), **request, effects=False))
 
 
 def advised(found: ColumnSets) -> bool:
@@ -103,7 +103,7 @@ def test_individual_risk_says_for_which_population() -> None:
     said = []
     for weights in (None, "weight"):
         with connect() as engine:
-            found = find_records(engine, Target(frame=people), RecordRequest(qi=["zip"], weights=weights))
+            found = find_records(engine, RecordRequest(Target(frame=people), qi=["zip"], weights=weights))
         assert found.to_dict()["weights"] == weights
         said.append(" ".join(render_text(document_of(found), width=500).split()))
     assert "If the file is the whole population, about 3 records are expected to be re-identified" in said[0]

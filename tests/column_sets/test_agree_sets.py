@@ -99,7 +99,7 @@ def test_searches_whose_keys_have_too_many_pairs_or_that_read_several_at_once(
         monkeypatch.setattr(identify, "_PAIRS", pairs)
         monkeypatch.setattr(identify, "_FEW_CANDIDATES", few)
         with connect() as engine:
-            found = find_columns(engine, table(rows), ColumnRequest(identifying=True, nulls=nulls, max_size=most))
+            found = find_columns(engine, ColumnRequest(table(rows), identifying=True, nulls=nulls, max_size=most))
         same = plain(rows)
         expected = oracle.minimal_sets(5, lambda some: oracle.identifies(same, 5, some, nulls.value), most)
         assert found.complete
@@ -115,8 +115,8 @@ def test_searches_whose_keys_have_too_many_pairs_or_that_read_several_at_once(
 def test_different_rows_are_counted_by_what_is_read_and_equal_ones_are_found_whenever_they_appear() -> None:
     unlike = [(i // 4, "ab"[i % 2], float(i // 2 % 2), 7, 0) for i in range(8)]
     with connect() as engine:
-        apart = find_columns(engine, table(unlike), ColumnRequest(identifying=True))
-        twice = find_columns(engine, table(unlike + unlike[:1]), ColumnRequest(identifying=True))
+        apart = find_columns(engine, ColumnRequest(table(unlike), identifying=True))
+        twice = find_columns(engine, ColumnRequest(table(unlike + unlike[:1]), identifying=True))
     assert [one.columns for one in apart.sets] == [one.columns for one in twice.sets] == [("c0", "c1", "c2")]
     assert (apart.sets[0].classes, apart.sets[0].unique_rows) == (8, 8)
     assert (twice.sets[0].classes, twice.sets[0].unique_rows, twice.total) == (8, 7, 9)

@@ -35,7 +35,7 @@ def searched(rows: Rows, **request: Any) -> ColumnSets:
     width = len(rows[0])
     data = {NAMES[i]: pd.array([row[i] for row in rows], dtype="string" if i % 2 else "Int64") for i in range(width)}
     with connect() as engine:
-        return find_columns(engine, Target(frame=pd.DataFrame(data)), ColumnRequest(**request))
+        return find_columns(engine, ColumnRequest(Target(frame=pd.DataFrame(data)), **request))
 
 
 def coarse(rows: Rows, column: int) -> Rows:
@@ -99,10 +99,10 @@ def test_columns_that_matter_are_found_among_those_that_do_not() -> None:
 def test_a_set_that_identifies_proves_the_columns_outside_it_superfluous() -> None:
     """Nothing but the search's own statements is asked where every column can be spared."""
     data = pd.DataFrame({"a": range(30), "b": range(30), "c": [str(n) for n in range(30)], "d": [1] * 30})
-    request = ColumnRequest(identifying=True)
+    request = ColumnRequest(Target(frame=data), identifying=True)
     with connect() as engine:
-        plain = find_columns(engine, Target(frame=data), replace(request, effects=False))
-        found = find_columns(engine, Target(frame=data), request)
+        plain = find_columns(engine, replace(request, effects=False))
+        found = find_columns(engine, request)
     assert len(found.statements) == len(plain.statements)
     assert [(one.column, one.without, one.coarsened) for one in found.effects] == [
         ("a", 1, 1),
@@ -114,6 +114,6 @@ def test_a_set_that_identifies_proves_the_columns_outside_it_superfluous() -> No
 def test_columns_that_can_be_spared_share_a_sentence() -> None:
     data = pd.DataFrame({"a": range(30), "b": range(30), "c": [str(n) for n in range(30)], "d": [1] * 30})
     with connect() as engine:
-        text = " ".join(render_text(document_of(find_columns(engine, Target(frame=data), ColumnRequest()))).split())
+        text = " ".join(render_text(document_of(find_columns(engine, ColumnRequest(Target(frame=data))))).split())
     assert "Without any one of a, b and c, rows at risk stay at 100%." in text
     assert "Of 3 sets, a is in 1, b in 1 and c in 1." in text

@@ -48,7 +48,7 @@ def worked_example() -> Target:
 
 def test_the_worked_example_of_the_suda_literature() -> None:
     with connect() as engine:
-        found = find_records(engine, worked_example(), RecordRequest(qi=QI, key=["record"], show_values=True))
+        found = find_records(engine, RecordRequest(worked_example(), qi=QI, key=["record"], show_values=True))
     scored = {record.key[0]: record.scores for record in found.top}
     assert {key: (int(s.suda), float(s.ihsn)) for key, s in scored.items()} == {
         3: (6, 1.75),
@@ -67,7 +67,7 @@ def test_the_worked_example_of_the_suda_literature() -> None:
 
 def test_no_value_is_read_unless_asked_for() -> None:
     with connect() as engine:
-        found = find_records(engine, worked_example(), RecordRequest(qi=QI, key=["record"]))
+        found = find_records(engine, RecordRequest(worked_example(), qi=QI, key=["record"]))
         assert found.top == ()
         assert found.key == ()
         assert not any("SecInc" in done.sql for done in engine.executed)
@@ -80,7 +80,7 @@ def test_no_value_is_read_unless_asked_for() -> None:
 def test_individual_risk_of_published_frequencies(sample: int, population: int, risk: float) -> None:
     data = pd.DataFrame({"zip": [1] * sample, "weight": [population / sample] * sample})
     with connect() as engine:
-        found = find_records(engine, Target(frame=data), RecordRequest(qi=["zip"], weights="weight")).risk
+        found = find_records(engine, RecordRequest(Target(frame=data), qi=["zip"], weights="weight")).risk
     assert (found.highest, found.mean) == pytest.approx((risk, risk), abs=5e-9)
     assert found.expected == pytest.approx(sample * risk, abs=1e-8)
 
@@ -90,8 +90,8 @@ def individual(f: int, population: float) -> float:
 
 
 def check(engine: Engine, target: Target, rows: list[tuple[Any, ...]], size: int, nulls: str) -> None:
-    request = RecordRequest(tuple(NAMES[:4]), weights="person", max_size=size, nulls=NullPolicy(nulls))
-    found = find_records(engine, target, request)
+    request = RecordRequest(target, tuple(NAMES[:4]), weights="person", max_size=size, nulls=NullPolicy(nulls))
+    found = find_records(engine, request)
     expected = oracle.minimal_uniques(rows, 4, size)
     signatures = Counter(tuple(sum(len(c) == k for c in sets) for k in range(1, size + 1)) for sets in expected if sets)
     assert {s: n for s, n, _ in found.scores} == dict(signatures)
@@ -133,8 +133,8 @@ def test_records_on_postgres(load: Loader, postgres_url: str) -> None:
         target = Target(relation=load("records", rows, NAMES, types))
         with connect(postgres_url) as engine:
             check(engine, target, rows, size, nulls.value)
-            request = RecordRequest(tuple(NAMES[:4]), ("person",), max_size=size, show_values=True, top=3)
-            top = find_records(engine, target, request).top
+            request = RecordRequest(target, tuple(NAMES[:4]), ("person",), max_size=size, show_values=True, top=3)
+            top = find_records(engine, request).top
             assert len(top) == min(3, sum(map(bool, oracle.minimal_uniques(rows, 4, size))))
 
     run()
@@ -149,8 +149,8 @@ def test_records_on_spark(engine: Engine, most: int, monkeypatch: pytest.MonkeyP
     @given(weighted, st.integers(1, 4), st.sampled_from(list(NullPolicy)))
     def run(rows: list[tuple[Any, ...]], size: int, nulls: NullPolicy) -> None:
         check(engine, query_of(rows), rows, size, nulls.value)
-        request = RecordRequest(tuple(NAMES[:4]), ("person",), max_size=size, show_values=True, top=3)
-        top = find_records(engine, query_of(rows), request).top
+        request = RecordRequest(query_of(rows), tuple(NAMES[:4]), ("person",), max_size=size, show_values=True, top=3)
+        top = find_records(engine, request).top
         assert len(top) == min(3, sum(map(bool, oracle.minimal_uniques(rows, 4, size))))
 
     run()
@@ -161,11 +161,11 @@ def test_weights_must_make_sense() -> None:
     missing = Target(frame=pd.DataFrame({"zip": [1, 1], "weight": [2, None]}))
     with connect() as engine:
         with pytest.raises(UsageError, match="In 1 class the weights add up to fewer people than rows"):
-            find_records(engine, light, RecordRequest(qi=["zip"], weights="weight"))
+            find_records(engine, RecordRequest(light, qi=["zip"], weights="weight"))
         with pytest.raises(UsageError, match="missing, 0 or negative in 1 of 2 rows"):
-            find_records(engine, missing, RecordRequest(qi=["zip"], weights="weight"))
+            find_records(engine, RecordRequest(missing, qi=["zip"], weights="weight"))
         with pytest.raises(UsageError, match="are not numbers"):
-            find_records(engine, light, RecordRequest(qi=["zip"], weights="name"))
+            find_records(engine, RecordRequest(light, qi=["zip"], weights="name"))
 
 
 def test_a_table_without_rows_has_no_figures(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
+from sqlaudit.base.spec import Target
 from sqlaudit.column_sets import search
 from sqlaudit.column_sets.request import ColumnRequest, Ratio
 from sqlaudit.column_sets.search import find_columns, log_chance, rows_needed
@@ -161,9 +162,14 @@ def numbers() -> Relation:
 
 def test_every_engine_draws(engine: Engine) -> None:
     request = ColumnRequest(
-        identifying=True, epsilon=Fraction(1, 10), delta=Fraction(1, 10), ratio=Ratio.SEPARATION, seed=3
+        Target("numbers"),
+        identifying=True,
+        epsilon=Fraction(1, 10),
+        delta=Fraction(1, 10),
+        ratio=Ratio.SEPARATION,
+        seed=3,
     )
-    found = [find_columns(engine, numbers(), request) for _ in range(2)]
+    found = [find_columns(engine, request, relation=numbers()) for _ in range(2)]
     drawn = found[0].sample
     assert drawn is not None
     assert drawn.rows == 512

@@ -65,11 +65,9 @@ def compare(found: ColumnSets, expected: set[oracle.Columns], find: FindSets) ->
         assert bool(got) == bool(expected)
 
 
-def violating(
-    engine: Engine, target: Target, rows: list[tuple[Any, ...]], request: ColumnRequest, *, entity: bool
-) -> None:
+def violating(engine: Engine, request: ColumnRequest, rows: list[tuple[Any, ...]], *, entity: bool) -> None:
     asked = replace(request, exclude=("person",), entity="person" if entity else None)
-    found = find_columns(engine, target, asked)
+    found = find_columns(engine, asked)
     nulls, person = request.nulls.value, 4 if entity else None
 
     def has(chosen: oracle.Columns) -> bool:
@@ -104,7 +102,7 @@ def test_violating_sets_on_duckdb(engine: Engine, nulls: NullPolicy, entity: boo
     @quick(4, 18 if nulls is not NullPolicy.WILDCARD else 8)
     @given(tables, st.fixed_dictionaries(searches))
     def run(rows: list[tuple[Any, ...]], options: dict[str, Any]) -> None:
-        violating(engine, query_of(rows), rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+        violating(engine, ColumnRequest(query_of(rows), nulls=nulls, **options), rows, entity=entity)
 
     run()
 
@@ -132,6 +130,7 @@ def identifying(
     entity: bool,
 ) -> None:
     request = ColumnRequest(
+        target,
         exclude=("person",),
         entity="person" if entity else None,
         identifying=True,
@@ -140,7 +139,7 @@ def identifying(
         nulls=NullPolicy(nulls),
         effects=False,
     )
-    found = find_columns(engine, target, request)
+    found = find_columns(engine, request)
 
     def has(chosen: oracle.Columns) -> bool:
         return oracle.identifies(rows, 4, chosen, nulls, 4 if entity else None)
@@ -170,8 +169,10 @@ def test_approximate_identifying_sets(
         every = len(rows) * (len(rows) - 1)
         return every == 0 or 1 - Fraction(figures["pairs"], every) >= 1 - epsilon
 
-    request = ColumnRequest(exclude=("person",), identifying=True, epsilon=epsilon, ratio=ratio, effects=False)
-    found = find_columns(engine, query_of(rows), request)
+    request = ColumnRequest(
+        query_of(rows), exclude=("person",), identifying=True, epsilon=epsilon, ratio=ratio, effects=False
+    )
+    found = find_columns(engine, request)
     assert found.complete
     assert sets_of(found) == oracle.minimal_sets(4, has)
 
@@ -188,7 +189,7 @@ def test_searches_on_postgres(load: Loader, postgres_url: str) -> None:
                 find, size = options["find"], options["max_size"]
                 identifying(engine, target, rows, find, size, nulls.value, entity=entity)
             else:
-                violating(engine, target, rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+                violating(engine, ColumnRequest(target, nulls=nulls, **options), rows, entity=entity)
 
     run()
 
@@ -206,7 +207,7 @@ def test_searches_on_spark(engine: Engine, most: int, monkeypatch: pytest.Monkey
             find, size = options["find"], options["max_size"]
             identifying(engine, query_of(rows), rows, find, size, nulls.value, entity=entity)
         else:
-            violating(engine, query_of(rows), rows, ColumnRequest(nulls=nulls, **options), entity=entity)
+            violating(engine, ColumnRequest(query_of(rows), nulls=nulls, **options), rows, entity=entity)
 
     run()
 
@@ -219,13 +220,13 @@ def paper_52() -> pd.DataFrame:
 def test_the_papers_example_5_2_with_its_step_corrected() -> None:
     target = Target(frame=paper_52())
     with connect() as engine:
-        every = find_columns(engine, target, ColumnRequest(identifying=True))
+        every = find_columns(engine, ColumnRequest(target, identifying=True))
         assert ["".join(one.columns) for one in every.sets] == ["ad", "bc", "be", "cd", "de"]
-        start = ColumnRequest(identifying=True, find=FindSets.GREEDY, start=("a", "b", "c"))
-        assert [one.columns for one in find_columns(engine, target, start).sets] == [("b", "c")]
-        smallest = find_columns(engine, target, ColumnRequest(identifying=True, find=FindSets.MINIMUM))
+        start = ColumnRequest(target, identifying=True, find=FindSets.GREEDY, start=("a", "b", "c"))
+        assert [one.columns for one in find_columns(engine, start).sets] == [("b", "c")]
+        smallest = find_columns(engine, ColumnRequest(target, identifying=True, find=FindSets.MINIMUM))
         assert [len(one.columns) for one in smallest.sets] == [2]
-        many = find_columns(engine, target, ColumnRequest(identifying=True, find=FindSets.GREEDY, restarts=30, seed=1))
+        many = find_columns(engine, ColumnRequest(target, identifying=True, find=FindSets.GREEDY, restarts=30, seed=1))
         assert {one.columns for one in many.sets} == {one.columns for one in every.sets}
 
 
@@ -238,7 +239,7 @@ def cover_table(elements: int, family: list[set[int]]) -> pd.DataFrame:
 def test_the_papers_example_4_2() -> None:
     family = [{0, 1, 2}, {1, 3}, {2, 3}, {3, 4}]
     with connect() as engine:
-        found = find_columns(engine, Target(frame=cover_table(5, family)), ColumnRequest(identifying=True))
+        found = find_columns(engine, ColumnRequest(Target(frame=cover_table(5, family)), identifying=True))
     assert [one.columns for one in found.sets] == [("c0", "c3")]
 
 
@@ -258,8 +259,10 @@ def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -
         if set().union(*(family[j] for j in chosen)) == set(range(elements))
     ]
     with connect() as engine:
-        request = ColumnRequest(identifying=True, find=FindSets.MINIMUM, effects=False)
-        found = find_columns(engine, Target(frame=cover_table(elements, family)), request)
+        request = ColumnRequest(
+            Target(frame=cover_table(elements, family)), identifying=True, find=FindSets.MINIMUM, effects=False
+        )
+        found = find_columns(engine, request)
     assert found.complete
     assert len(found.sets[0].columns) == min(map(len, covers))
 
@@ -267,12 +270,14 @@ def test_the_minimum_is_a_smallest_set_cover(case: tuple[int, list[set[int]]]) -
 def test_ranking_counts_every_set_up_to_a_size() -> None:
     data = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 2, 3, 4], "d": [0, 0, 0, 0]})
     with connect() as engine:
-        request = ColumnRequest(find=FindSets.RANKING, k=2, max_size=2, rank_by=RankBy.UNIQUE, limit=3)
-        found = find_columns(engine, Target(frame=data), request)
+        request = ColumnRequest(
+            Target(frame=data), find=FindSets.RANKING, k=2, max_size=2, rank_by=RankBy.UNIQUE, limit=3
+        )
+        found = find_columns(engine, request)
         assert (found.sets_found, found.counts.candidates, found.complete) == (10, 11, True)
         assert [one.columns for one in found.sets] == [("c",), ("a", "b"), ("a", "c")]
-        by_pairs = ColumnRequest(find=FindSets.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
-        ranked = find_columns(engine, Target(frame=data), by_pairs)
+        by_pairs = ColumnRequest(Target(frame=data), find=FindSets.RANKING, max_size=1, rank_by=RankBy.SEPARATION)
+        ranked = find_columns(engine, by_pairs)
         assert [(one.columns[0], one.separation) for one in ranked.sets] == [
             ("c", 1),
             ("a", Fraction(2, 3)),
@@ -284,7 +289,7 @@ def test_ranking_counts_every_set_up_to_a_size() -> None:
 def test_explanations_say_what_each_column_adds() -> None:
     data = pd.DataFrame({"zip": [1, 1, 2, 2], "sex": list("fmfm"), "age": [30, 31, 30, 31]})
     with connect() as engine:
-        found = find_columns(engine, Target(frame=data), ColumnRequest(k=2))
+        found = find_columns(engine, ColumnRequest(Target(frame=data), k=2))
         assert [one.columns for one in found.sets] == [("zip", "sex"), ("zip", "age")]
         assert found.repair == ("zip",)
         assert found.explain(["zip", "sex"]).sentences() == (
@@ -302,8 +307,8 @@ def test_explanations_say_what_each_column_adds() -> None:
 
 def test_a_spent_budget_is_said() -> None:
     with connect() as engine:
-        request = ColumnRequest(k=2, time_budget=0, effects=False)
-        found = find_columns(engine, Target(frame=paper_52()), request)
+        request = ColumnRequest(Target(frame=paper_52()), k=2, time_budget=0, effects=False)
+        found = find_columns(engine, request)
         assert (found.complete, found.sets, found.decided_size, found.open_sets) == (False, (), -1, 1)
 
 
@@ -338,14 +343,16 @@ def test_whenever_somebody_stops_what_is_said_is_right(
     monkeypatch.setattr(counting, "_BATCH", 2)
     ended = []
     with connect() as engine:
-        relation = engine.open(Target(frame=paper_52()))
-        every = find_columns(engine, relation, ColumnRequest(**{**options, "restarts": 0}, effects=False))
+        target = Target(frame=paper_52())
+        relation = engine.open(target)
+        request = ColumnRequest(target, **{**options, "restarts": 0}, effects=False)
+        every = find_columns(engine, request, relation=relation)
         right = {one.columns: one for one in every.sets}
         for number in range(1, 30, 2 if ALL else 4):
             with monkeypatch.context() as patched:
                 patched.setattr(DuckDBEngine, "run", stopped_at(number, DuckDBEngine.run))
                 try:
-                    found = find_columns(engine, relation, ColumnRequest(**options))
+                    found = find_columns(engine, ColumnRequest(target, **options), relation=relation)
                 except Interrupted:
                     assert number < 6, "something was known by then"
                     continue
@@ -379,19 +386,19 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
     data = paper_52()
     ended = []
     with connect() as engine:
-        relation = engine.open(Target(frame=data))
-        every = find_columns(
-            engine, relation, ColumnRequest(**{**options, "find": FindSets.ALL, "restarts": 0}, effects=False)
-        )
+        target = Target(frame=data)
+        relation = engine.open(target)
+        request = ColumnRequest(target, **{**options, "find": FindSets.ALL, "restarts": 0}, effects=False)
+        every = find_columns(engine, request, relation=relation)
         right, whole = (
             {one.columns: one for one in every.sets},
-            find_columns(engine, relation, ColumnRequest(**options)),
+            find_columns(engine, ColumnRequest(target, **options), relation=relation),
         )
         for seconds in range(0, 40, 3) if ALL else (0, 3, 9, 15, 21, 39):
             clock = Clock()
             monkeypatch.setattr(search, "time", clock)
             monkeypatch.setattr(errors, "time", clock)
-            found = find_columns(engine, relation, ColumnRequest(**options, time_budget=seconds))
+            found = find_columns(engine, ColumnRequest(target, **options, time_budget=seconds), relation=relation)
             ended.append(found.complete)
             assert {one.columns for one in found.sets} <= set(right)
             assert all(one == right[one.columns] for one in found.sets)
@@ -416,7 +423,7 @@ def test_whenever_the_budget_ends_what_is_said_is_right(
 )
 def test_requests_without_a_meaning_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        ColumnRequest(**options)
+        ColumnRequest(Target("people"), **options)
 
 
 @pytest.mark.shared_data
@@ -425,9 +432,9 @@ def test_adult_has_the_counts_measured_before() -> None:
         pytest.skip("the shared data are not beside the checkout")
     target = Target(relation=str(ADULT))
     with connect(None, None, target) as engine:
-        found = find_columns(engine, target, ColumnRequest(k=5, effects=False))
+        found = find_columns(engine, ColumnRequest(target, k=5, effects=False))
         assert (found.sets_found, found.complete) == (32, True)
-        found = find_columns(engine, target, ColumnRequest(k=5, tolerance=Fraction(1, 100), effects=False))
+        found = find_columns(engine, ColumnRequest(target, k=5, tolerance=Fraction(1, 100), effects=False))
         assert (found.sets_found, found.complete) == (136, True)
 
 
@@ -441,7 +448,7 @@ def test_identifying_sets_of_adult_are_those_of_hpivalid() -> None:
     algorithm.execute()
     expected = {tuple(table.columns[i] for i in found.indices) for found in algorithm.get_uccs()}
     with connect() as engine:
-        found = find_columns(engine, Target(frame=table), ColumnRequest(identifying=True, effects=False))
+        found = find_columns(engine, ColumnRequest(Target(frame=table), identifying=True, effects=False))
     assert {one.columns for one in found.sets} == expected
     assert found.complete
 

@@ -37,6 +37,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("13053-s", 28, "f", 7),
 ]
 TAKEN = ["zip", "age", "sex"]
+OPENED = Target("sets_of_people")
 Found = ColumnSets | RecordRisk
 
 
@@ -62,30 +63,30 @@ def opened(engine_name: str, request: pytest.FixtureRequest) -> Iterator[tuple[E
 def searching(request: ColumnRequest, *, entity: str | None = None, effects: bool = False) -> Any:
     def search(engine: Engine, relation: Relation) -> Found:
         asked = replace(request, columns=tuple(TAKEN), entity=entity, effects=effects)
-        return find_columns(engine, relation, asked)
+        return find_columns(engine, asked, relation=relation)
 
     return search
 
 
 def recording(request: RecordRequest) -> Any:
-    return lambda engine, relation: find_records(engine, relation, replace(request, qi=tuple(TAKEN)))
+    return lambda engine, relation: find_records(engine, replace(request, qi=tuple(TAKEN)), relation=relation)
 
 
 WAYS: dict[str, Callable[[Engine, Relation], Found]] = {
-    "violating": searching(ColumnRequest(k=2), effects=True),
-    "violating_nulls_apart": searching(ColumnRequest(k=2, nulls=NullPolicy.DISTINCT)),
-    "violating_wildcard": searching(ColumnRequest(k=2, nulls=NullPolicy.WILDCARD, max_size=2)),
-    "violating_by_person": searching(ColumnRequest(k=2), entity="person"),
-    "wildcard_by_person": searching(ColumnRequest(k=2, nulls=NullPolicy.WILDCARD, max_size=1), entity="person"),
-    "identifying": searching(ColumnRequest(identifying=True)),
-    "identifying_nulls_apart": searching(ColumnRequest(identifying=True, nulls=NullPolicy.DISTINCT)),
-    "identifying_persons": searching(ColumnRequest(identifying=True), entity="person"),
+    "violating": searching(ColumnRequest(OPENED, k=2), effects=True),
+    "violating_nulls_apart": searching(ColumnRequest(OPENED, k=2, nulls=NullPolicy.DISTINCT)),
+    "violating_wildcard": searching(ColumnRequest(OPENED, k=2, nulls=NullPolicy.WILDCARD, max_size=2)),
+    "violating_by_person": searching(ColumnRequest(OPENED, k=2), entity="person"),
+    "wildcard_by_person": searching(ColumnRequest(OPENED, k=2, nulls=NullPolicy.WILDCARD, max_size=1), entity="person"),
+    "identifying": searching(ColumnRequest(OPENED, identifying=True)),
+    "identifying_nulls_apart": searching(ColumnRequest(OPENED, identifying=True, nulls=NullPolicy.DISTINCT)),
+    "identifying_persons": searching(ColumnRequest(OPENED, identifying=True), entity="person"),
     "nearly_identifying": searching(
-        ColumnRequest(identifying=True, epsilon=Fraction(1, 5), ratio=Ratio.SEPARATION, find=FindSets.ALL)
+        ColumnRequest(OPENED, identifying=True, epsilon=Fraction(1, 5), ratio=Ratio.SEPARATION, find=FindSets.ALL)
     ),
-    "records": recording(RecordRequest(key=("person",), weights="person", max_size=2, show_values=True, top=3)),
-    "records_nulls_apart": recording(RecordRequest(max_size=2, nulls=NullPolicy.DISTINCT)),
-    "records_wildcard": recording(RecordRequest(max_size=1, nulls=NullPolicy.WILDCARD)),
+    "records": recording(RecordRequest(OPENED, key=("person",), weights="person", max_size=2, show_values=True, top=3)),
+    "records_nulls_apart": recording(RecordRequest(OPENED, max_size=2, nulls=NullPolicy.DISTINCT)),
+    "records_wildcard": recording(RecordRequest(OPENED, max_size=1, nulls=NullPolicy.WILDCARD)),
 }
 SETS = {
     "violating": [("age",), ("zip", "sex")],
@@ -136,7 +137,7 @@ def test_wide_sets_are_kept_word_by_word_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(counting, "_LEAST_SETS", 2)
     data = pd.DataFrame({name: [i // 2**place % 2 for i in range(400)] for place, name in enumerate("abcd")})
     with connect() as engine:
-        found = find_columns(engine, Target(frame=data), ColumnRequest(k=2, effects=False))
+        found = find_columns(engine, ColumnRequest(Target(frame=data), k=2, effects=False))
         texts = list(dict.fromkeys(done.sql for done in engine.executed if done.name == "columns_cuboid"))
     assert (found.sets, found.border) == ((), (("a", "b", "c", "d"),))
     assert texts == [

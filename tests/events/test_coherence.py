@@ -42,7 +42,7 @@ rows = st.lists(
 def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> PersonsResult:
     query = values_query([dict(zip(COLUMNS, one, strict=True)) for one in table], COLUMNS)
     asked = {"entity": "person", "qi": ("clinic", "month"), "sensitive": (ILLNESS,)} | more
-    return find_persons(engine, Target(query=query), PersonsRequest(**asked))
+    return find_persons(engine, PersonsRequest(target=Target(query=query), **asked))
 
 
 def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeats: bool, rho: bool = False) -> None:

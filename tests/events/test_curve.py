@@ -38,15 +38,17 @@ EVENT = ['"the ""month"""', "clinic"]
 
 
 def asked(**more: Any) -> PersonsRequest:
-    return PersonsRequest(**{"entity": "who", "qi": ("at",)} | more)
+    return PersonsRequest(**{"target": Target("events"), "entity": "who", "qi": ("at",)} | more)
 
 
 def found_in(engine: Engine, table: list[tuple[Any, ...]], request: PersonsRequest, static: int = 0) -> PersonsResult:
     names = list(COLUMNS)
     query = values_query([dict(zip(names, one, strict=True)) for one in table], COLUMNS)
     fixed, varying = names[1 : 1 + static], names[1 + static :]
-    request = replace(request, entity="person", qi=tuple(varying), static=tuple(fixed))
-    return find_persons(engine, Target(query=query), request)
+    target = Target(query=query)
+    return find_persons(
+        engine, replace(request, target=target, entity="person", qi=tuple(varying), static=tuple(fixed))
+    )
 
 
 def check(found: PersonsResult, persons: dict[Any, tuple[Any, ...]], request: PersonsRequest) -> None:
@@ -137,8 +139,8 @@ def test_the_persons_of_2008() -> None:
     baskets = {1: "ab", 2: "abc", 3: "bc", 4: "ac"}
     table = pd.DataFrame([(who, item) for who, items in baskets.items() for item in items], columns=["who", "item"])
     with connect() as engine:
-        request = asked(qi=("item",), known=3, k=2, random=3)
-        found = find_persons(engine, Target(frame=table), request)
+        request = asked(target=Target(frame=table), qi=("item",), known=3, k=2, random=3)
+        found = find_persons(engine, request)
     assert [(one.smallest, one.exposed_persons, one.minimal_sets) for one in found.curve] == [
         (3, 0, 0),
         (2, 0, 0),
@@ -152,12 +154,12 @@ def test_the_persons_of_2008() -> None:
 def test_drawn_persons_say_what_all_say_within_their_interval(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     chance = Random(5)
     table = pd.DataFrame([(who, chance.randrange(120)) for who in range(300) for _ in range(6)], columns=["who", "at"])
-    ask = asked(known=3, random=3, draws=200, seed=seed)
+    ask = asked(target=Target(frame=table), known=3, random=3, draws=200, seed=seed)
     with connect() as engine:
-        whole = find_persons(engine, Target(frame=table), ask)
+        whole = find_persons(engine, ask)
         monkeypatch.setattr("sqlaudit.events.unicity.COUNTED", 0)
-        drawn = find_persons(engine, Target(frame=table), ask)
-        again = find_persons(engine, Target(frame=table), ask)
+        drawn = find_persons(engine, ask)
+        again = find_persons(engine, ask)
     assert drawn.random == again.random
     assert 0.1 < whole.random[1].unique_share < 0.9
     for exact, some in zip(whole.random, drawn.random, strict=True):
@@ -257,7 +259,7 @@ def test_an_empty_table_has_nobody(engine: Engine) -> None:
         if engine.dialect == "duckdb"
         else 'SELECT 1 AS person, \'a\' AS "the ""month""", 1 AS clinic LIMIT 0'
     )
-    found = find_persons(engine, Target(query=query), asked(entity="person", qi=("clinic",), random=2))
+    found = find_persons(engine, asked(target=Target(query=query), entity="person", qi=("clinic",), random=2))
     assert (found.persons, found.profile.k, found.random) == (0, 0, ())
     assert [(one.smallest, one.exposed_persons) for one in found.curve] == [(0, 0), (0, 0)]
 
@@ -281,9 +283,9 @@ def test_requests_that_make_no_sense(request_: dict[str, Any], said: str) -> Non
 def test_columns_that_are_not_there(engine: Engine) -> None:
     one = Target(query=values_query([{"p": 1, "clinic": 1}], {"p": "int", "clinic": "int"}))
     with pytest.raises(UsageError, match="no column 'clinick'"):
-        find_persons(engine, one, asked(entity="p", qi=("clinick",)))
+        find_persons(engine, asked(target=one, entity="p", qi=("clinick",)))
     with pytest.raises(UsageError, match="identifies the person"):
-        find_persons(engine, one, asked(entity="p", qi=("p",)))
+        find_persons(engine, asked(target=one, entity="p", qi=("p",)))
 
 
 @pytest.mark.few_on_postgres(0)
@@ -354,7 +356,7 @@ def test_who_knows_as_many_events_as_persons_have_knows_all_of_them(sets: list[s
     table = pd.DataFrame([(who, at) for who, events in enumerate(sets) for at in sorted(events)], columns=["who", "at"])
     number = len(sets[0])
     with connect() as engine:
-        found = find_persons(engine, Target(frame=table), asked(qi=("at",), known=number, k=k))
+        found = find_persons(engine, asked(target=Target(frame=table), qi=("at",), known=number, k=k))
     last = found.at(number)
     exposed, unique = found.profile.exposed_persons, found.profile.unique_persons
     assert (last.smallest, last.exposed_persons, last.unique_persons) == (found.profile.k, exposed, unique)
@@ -363,7 +365,7 @@ def test_who_knows_as_many_events_as_persons_have_knows_all_of_them(sets: list[s
 def test_part_of_the_events_of_another_one_fits_more_than_the_same() -> None:
     table = pd.DataFrame([(1, "a"), (2, "a"), (2, "b"), (3, "a"), (3, "b")], columns=["who", "at"])
     with connect() as engine:
-        found = find_persons(engine, Target(frame=table), asked(qi=("at",), known=2, k=2))
+        found = find_persons(engine, asked(target=Target(frame=table), qi=("at",), known=2, k=2))
     assert (found.at(2).smallest, found.profile.k) == (2, 1)
 
 
@@ -376,7 +378,7 @@ def test_coarser_events_are_never_worse_and_more_known_ones_never_better(table: 
         for width in (1, 2, 6)
     ]
     with connect() as engine:
-        curves = [find_persons(engine, Target(frame=frame), request) for frame in frames]
+        curves = [find_persons(engine, replace(request, target=Target(frame=frame))) for frame in frames]
     for fine, coarse in pairwise(curves):
         assert coarse.profile.k >= fine.profile.k
         for one, other in zip(fine.curve, coarse.curve, strict=True):
@@ -399,7 +401,7 @@ def test_the_baskets_of_the_paper_of_2008() -> None:
         ):
             rows_ = [(who, item) for who, some in items.items() for item in some.split()]
             table = pd.DataFrame(rows_, columns=["who", "item"])
-            curve = find_persons(engine, Target(frame=table), asked(qi=("item",), known=2, k=2)).curve
+            curve = find_persons(engine, asked(target=Target(frame=table), qi=("item",), known=2, k=2)).curve
             found[name] = [(one.smallest, one.exposed_persons) for one in curve]
     assert found == {"plain": [(2, 0), (1, 2)], "coarse": [(3, 0), (2, 0)]}
 
@@ -413,7 +415,7 @@ def test_nothing_is_drawn_beyond_the_most_events_that_a_person_has(monkeypatch: 
     monkeypatch.setattr(unicity, "COUNTED", 0)
     monkeypatch.setattr(unicity, "sampled", lambda *given: [sizes.append(given[2]), draw(*given)][1])
     with connect() as engine:
-        found = find_persons(engine, Target(frame=table), asked(known=1, random=6, draws=50)).random
+        found = find_persons(engine, asked(target=Target(frame=table), known=1, random=6, draws=50)).random
     assert sizes == [1, 2, 3]
     assert [one.known for one in found] == [1, 2, 3, 4, 5, 6]
     assert {(one.unique_share, one.low, one.high) for one in found[2:]} == {

@@ -42,7 +42,7 @@ NEAR = {DAY: (datetime.timedelta(2), "2d"), "amount": (Decimal("0.5"), "0.5")}
 def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> PersonsResult:
     query = values_query([dict(zip(COLUMNS, one, strict=True)) for one in table], COLUMNS)
     asked: dict[str, Any] = {"entity": "person", "qi": (DAY, "amount", "clinic")} | more
-    return find_persons(engine, Target(query=query), PersonsRequest(**asked))
+    return find_persons(engine, PersonsRequest(target=Target(query=query), **asked))
 
 
 def near(columns: list[str], said: list[str], nulls: str) -> Callable[[oracle.Event, oracle.Event], bool]:

@@ -40,7 +40,7 @@ def found_in(engine: Engine, table: list[tuple[Any, ...]], require: list[str], *
     kinds = dict(list(KINDS.items())[: len(table[0])])
     query = values_query([dict(zip(kinds, one, strict=True)) for one in table], kinds)
     given = {"entity": "person", "qi": EVENT, "requirements": requirements(require, OF_PERSONS)} | more
-    return find_persons(engine, Target(query=query), PersonsRequest(**given))
+    return find_persons(engine, PersonsRequest(target=Target(query=query), **given))
 
 
 def by_text(checks: tuple[Check, ...]) -> dict[str, Check]:
@@ -140,10 +140,19 @@ def test_static_columns_are_known_besides_from_whichever_table(engine: Engine) -
     people = [{"who": who, "sex": "f" if who < 4 else "m"} for who in (1, 2, 3, 4)]
     elsewhere = Target(query=values_query(people, {"who": "int", "sex": "text"}), label="people")
     require = requirements(["km@2=3", "profile_k=3"], OF_PERSONS)
-    request = PersonsRequest(entity="who", qi=("at",), static=("sex",), static_from=elsewhere, requirements=require)
-    found = find_persons(engine, Target(query=query), request)
+    request = PersonsRequest(
+        target=Target(query=query),
+        entity="who",
+        qi=("at",),
+        static=("sex",),
+        static_from=elsewhere,
+        requirements=require,
+    )
+    found = find_persons(engine, request)
     assert [(one.level, one.failing_rows, one.status) for one in found.checks] == [(1, 1, "fail"), (1, 1, "fail")]
-    alone = find_persons(engine, Target(query=query), PersonsRequest(entity="who", qi=("at",), requirements=require))
+    alone = find_persons(
+        engine, PersonsRequest(target=Target(query=query), entity="who", qi=("at",), requirements=require)
+    )
     assert [(one.level, one.status) for one in alone.checks] == [(4, "pass"), (4, "pass")]
 
 
@@ -154,16 +163,18 @@ def test_with_tolerance_it_is_counted_who_fits(engine: Engine) -> None:
     query = values_query(table, {"who": "int", "day": "date"})
     require = requirements(["km@1=3", "profile_k=2", "profile_k=3", "unicity@1=0"], OF_PERSONS)
     near = read_tolerances("tolerance", {"day": "2d"})
-    request = PersonsRequest(entity="who", qi=("day",), tolerance=near, requirements=require)
-    found = find_persons(engine, Target(query=query), request).checks
+    request = PersonsRequest(
+        target=Target(query=query), entity="who", qi=("day",), tolerance=near, requirements=require
+    )
+    found = find_persons(engine, request).checks
     assert [(one.level, one.failing_rows, one.status) for one in found] == [
         (2, 2, "fail"),
         (2, 0, "pass"),
         (2, 2, "fail"),
         (0, None, "pass"),
     ]
-    exactly = PersonsRequest(entity="who", qi=("day",), requirements=require)
-    assert [one.status for one in find_persons(engine, Target(query=query), exactly).checks] == ["fail"] * 4
+    exactly = PersonsRequest(target=Target(query=query), entity="who", qi=("day",), requirements=require)
+    assert [one.status for one in find_persons(engine, exactly).checks] == ["fail"] * 4
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ rows = st.lists(
 def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> PersonsResult:
     query = values_query([dict(zip(COLUMNS, one, strict=True)) for one in table], COLUMNS)
     asked: dict[str, Any] = {"entity": "person", "qi": ("clinic",), "sequence": WHEN} | more
-    return find_persons(engine, Target(query=query), PersonsRequest(**asked))
+    return find_persons(engine, PersonsRequest(target=Target(query=query), **asked))
 
 
 def check(found: PersonsResult, table: list[tuple[Any, ...]]) -> None:

@@ -18,6 +18,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
 from sqlaudit.events.run import find_persons, plan_persons
+from sqlaudit.events.sources import source_of
 from tests.audit_values import values_query
 from tests.cli.runner import run as run_command
 from tests.events import oracle
@@ -47,8 +48,10 @@ def test_values_of_another_table_are_those_beside_the_events(engine: Engine) -> 
     def compare(visits: list[tuple[Any, ...]], people: list[tuple[Any, ...]], nulls: NullPolicy) -> None:
         table = [(who, clinic, "flu") for who, clinic in visits]
         known = [*((who, *one) for who, one in enumerate(people)), (1, *people[1]), (None, "f", 1), (None, "m'", 1)]
-        request = asked(query(known, PEOPLE), k=2, known=3, nulls=nulls, sensitive=("illness",))
-        found = find_persons(engine, query(table, VISITS), request)
+        request = asked(
+            query(known, PEOPLE), target=query(table, VISITS), k=2, known=3, nulls=nulls, sensitive=("illness",)
+        )
+        found = find_persons(engine, request)
         joined = [(who, *people[who], clinic) for who, clinic in visits]
         persons = oracle.events_of(joined, nulls.value, static=2)
         for one in found.curve:
@@ -73,14 +76,14 @@ def test_values_of_another_table_are_those_beside_the_events(engine: Engine) -> 
 def test_persons_who_are_missing_or_told_twice_are_refused(engine: Engine, people: Any, said: str) -> None:
     visits = query([(1, "a", "flu"), (2, "a", "flu"), (2, "b", None)], VISITS)
     with pytest.raises(UsageError, match=said) as refused:
-        find_persons(engine, visits, asked(query(people, PEOPLE)))
+        find_persons(engine, asked(query(people, PEOPLE), target=visits))
     assert "'f'" not in str(refused.value)
 
 
 def test_persons_named_in_two_types_are_not_joined(engine: Engine) -> None:
     visits, people = query([(1, "a", "flu")], VISITS), query([("1", "f", 1)], PEOPLE | {"WHO": "text"})
     with pytest.raises(UsageError, match=r"'who' is integer in query and text in query.* Give both the same type"):
-        find_persons(engine, visits, asked(people))
+        find_persons(engine, asked(people, target=visits))
 
 
 @pytest.mark.parametrize(
@@ -95,12 +98,14 @@ def test_persons_named_in_two_types_are_not_joined(engine: Engine) -> None:
 def test_what_makes_no_sense_is_refused(more: dict[str, Any], said: str) -> None:
     people = query([(1, "f", 1)], PEOPLE)
     with connect() as engine, pytest.raises(UsageError, match=said):
-        find_persons(engine, query([(1, "a", "flu")], VISITS), asked(people, **more))
+        find_persons(engine, asked(people, target=query([(1, "a", "flu")], VISITS), **more))
 
 
 def test_rows_without_a_person_are_still_refused() -> None:
     with connect() as engine, pytest.raises(UsageError, match="missing in 1 of 2 rows"):
-        find_persons(engine, query([(1, "a", "x"), (None, "a", "x")], VISITS), asked(query([(1, "f", 1)], PEOPLE)))
+        find_persons(
+            engine, asked(query([(1, "f", 1)], PEOPLE), target=query([(1, "a", "x"), (None, "a", "x")], VISITS))
+        )
 
 
 def test_the_command_joins_two_files(tmp_path: Path) -> None:
@@ -114,9 +119,15 @@ def test_the_command_joins_two_files(tmp_path: Path) -> None:
     assert told["static_from"] == people
     assert [one["exposed_persons"] for one in told["persons"]["curve"]] == [2, 2]
     with connect(None, None, Target(relation=visits), Target(relation=people)) as engine:
-        request = PersonsRequest(entity="who", qi=("clinic",), static=("sex",), static_from=Target(relation=people))
-        tables, _ = plan_persons(engine, Target(relation=visits), request)
-    assert tables == (visits, people)
+        request = PersonsRequest(
+            target=Target(relation=visits),
+            entity="who",
+            qi=("clinic",),
+            static=("sex",),
+            static_from=Target(relation=people),
+        )
+        assert source_of(engine, request, check=False).relation.tables == (visits, people)
+        assert len(plan_persons(engine, request)) == 1
     planned = run_command(*line, "--dry-run")
     assert planned.code == 0
     assert "people.csv" in planned.out

@@ -40,7 +40,7 @@ rows = st.lists(
 def found_in(engine: Engine, table: list[tuple[Any, ...]], **more: Any) -> PersonsResult:
     query = values_query([dict(zip(COLUMNS, one, strict=True)) for one in table], COLUMNS)
     asked: dict[str, Any] = {"entity": "who", "qi": (PLACE, "month"), "effects": True, "records": 9} | more
-    return find_persons(engine, Target(query=query), PersonsRequest(**asked))
+    return find_persons(engine, PersonsRequest(target=Target(query=query), **asked))
 
 
 def minimal(persons: oracle.Persons, most: int, k: int, multiset: bool) -> list[frozenset[oracle.Event]]:
@@ -129,10 +129,12 @@ def test_coarser_columns_are_counted_again(engine: Engine) -> None:
     days = [date(2024, 1, 5), date(2024, 3, 5), date(2024, 4, 5), date(2024, 4, 9)]
     table = [dict(zip(columns, (who, days[who], "abc" if who % 2 else "abd"), strict=True)) for who in range(4)]
     target = Target(query=values_query(table, columns))
-    found = find_persons(engine, target, PersonsRequest(entity="who", qi=("day", "place"), k=2, effects=True, known=1))
+    found = find_persons(
+        engine, PersonsRequest(target=target, entity="who", qi=("day", "place"), k=2, effects=True, known=1)
+    )
     told = {one.column: (one.exposed_persons, one.coarsening, one.coarser_exposed_persons) for one in found.effects}
     assert told == {"day": (0, "quarters of years", 4), "place": (4, "its first two characters", 4)}
-    alone = find_persons(engine, target, PersonsRequest(entity="who", qi=("day",), k=2, effects=True, known=1))
+    alone = find_persons(engine, PersonsRequest(target=target, entity="who", qi=("day",), k=2, effects=True, known=1))
     assert alone.effects == ()
 
 
@@ -169,4 +171,4 @@ def test_nobody_is_at_risk_of_nothing() -> None:
 
 def test_values_of_nothing_are_not_asked_for() -> None:
     with pytest.raises(UsageError, match="needs records= or effects="):
-        PersonsRequest(entity="who", qi=("at",), show_values=True)
+        PersonsRequest(target=Target("events"), entity="who", qi=("at",), show_values=True)

@@ -101,8 +101,8 @@ def test_households_by_brute_force(engine: Engine, nulls: str, seed: int) -> Non
         for i in range(40)
     ]
     target = Target(query=values_query(rows, {"a": "int", "b": "int", "w": "int", "home": "int"}))
-    request = RecordRequest(("a", "b"), weights="w", household="home", nulls=NullPolicy(nulls))
-    found = find_records(engine, target, request)
+    request = RecordRequest(target, ("a", "b"), weights="w", household="home", nulls=NullPolicy(nulls))
+    found = find_records(engine, request)
     risks = [_risk(row, rows, nulls) for row in rows]
     homes = {row["home"] for row in rows}
     by_home = {

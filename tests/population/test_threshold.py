@@ -48,8 +48,8 @@ def test_of_rows(engine: Engine) -> None:
     def run(rows: list[tuple[Any, ...]], wanted: Fraction | int, nulls: NullPolicy) -> None:
         risks = _risks(rows, nulls.value)
         most = _most(risks, wanted)
-        request = RecordRequest(("a", "b"), weights="w", nulls=nulls, max_global_risk=most)
-        found = find_records(engine, _target(rows), request).risk.threshold
+        request = RecordRequest(_target(rows), ("a", "b"), weights="w", nulls=nulls, max_global_risk=most)
+        found = find_records(engine, request).risk.threshold
         assert found is not None
         _check(found, risks, most)
         assert found.households is None
@@ -68,8 +68,10 @@ def test_of_households(engine: Engine) -> None:
         }
         risks = [by_home[home] for home in homes]
         most = _most(risks, wanted)
-        request = RecordRequest(("a", "b"), weights="w", household="home", nulls=nulls, max_global_risk=most)
-        household = find_records(engine, _target(rows), request).household
+        request = RecordRequest(
+            _target(rows), ("a", "b"), weights="w", household="home", nulls=nulls, max_global_risk=most
+        )
+        household = find_records(engine, request).household
         assert household is not None
         assert household.threshold is not None
         _check(household.threshold, risks, most)
@@ -87,7 +89,7 @@ def test_what_is_met_to_the_last_digit_holds(engine: Engine) -> None:
     risks = [Fraction(1, row["zip"]) for row in rows]
     for size in sizes:
         most = sum((min(one, Fraction(1, size)) for one in risks), Fraction(0)) / len(risks)
-        found = find_records(engine, target, RecordRequest(("zip",), max_global_risk=most)).risk.threshold
+        found = find_records(engine, RecordRequest(target, ("zip",), max_global_risk=most)).risk.threshold
         assert found is not None
         assert (found.risk, found.rows) == (pytest.approx(1 / size, rel=1e-14), sum(sizes[: sizes.index(size)]))
 
@@ -104,8 +106,8 @@ def test_households_of_equal_risk_stand_together(engine: Engine) -> None:
     target = Target(query=values_query(rows, {"person": "int", "w": "int", "home": "int"}))
     risk = 1 - prod(1 - _risk(1, people) for people in weights.values())
     for most, above in ((risk, 0), (risk * Fraction("0.999"), 6), (Fraction(1), 0)):
-        request = RecordRequest(("person",), weights="w", household="home", max_global_risk=most)
-        household = find_records(engine, target, request).household
+        request = RecordRequest(target, ("person",), weights="w", household="home", max_global_risk=most)
+        household = find_records(engine, request).household
         assert household is not None
         assert household.threshold is not None
         assert household.threshold.households == above

@@ -17,6 +17,7 @@ from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.request import ProfileRequest
 from sqlaudit.profiles.run import profile_target
 from sqlaudit.reports.document import markdown
 from sqlaudit.reports.markdown import render_markdown
@@ -233,7 +234,7 @@ def test_columns_that_the_role_may_not_read_are_said(load: Loader, postgres_url:
     load.execute("REVOKE ALL ON half_open FROM auditor; GRANT SELECT (age, disease) ON half_open TO auditor")
     with connect(postgres_url) as engine:
         result = sqlaudit.audit("half_open", db=engine, qi=["age"], sensitive="disease", require={"k": 1})
-        profile = profile_target(engine, Target("half_open"))
+        profile = profile_target(engine, ProfileRequest(Target("half_open")))
     said = "Not checked: 1 column that this database role cannot read (name)."
     assert [(one.code, one.message) for one in result.notices] == [("unreadable_columns", said)]
     assert (profile.unreadable, profile.to_dict()["unreadable"]) == (("name",), ["name"])

@@ -13,6 +13,7 @@ import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
+from sqlaudit.profiles.request import ProfileRequest
 from sqlaudit.profiles.run import profile_target
 from tests.audit_values import values_query
 from tests.cli.runner import run
@@ -66,7 +67,7 @@ def test_a_condition_is_said_of_the_cells_of_a_policy(file: Path) -> None:
 
 def test_a_table_that_was_opened_before_leaves_no_remark(engine: Engine) -> None:
     query = values_query([{"a": n % 3} for n in range(9)], {"a": "int"})
-    assert profile_target(engine, Target(query=query)).remarks == ()
+    assert profile_target(engine, ProfileRequest(Target(query=query))).remarks == ()
     with connect() as duckdb:
         frame = pd.DataFrame({"a": [1, 1, 2]})
         duckdb.open(Target(frame=frame, where="a > 1"))

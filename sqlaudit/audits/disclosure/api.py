@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sqlaudit.audits.disclosure.request import DisclosureRequest
+from sqlaudit.audits.disclosure.request import DisclosureRequest, WhatIfRequest
 from sqlaudit.audits.disclosure.results import DisclosureResult
-from sqlaudit.audits.disclosure.run import find_disclosure
-from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer, load_knowledge, read_knowledge
-from sqlaudit.base.options import REQUIRED, WHOLE, Given, request_from, takes
-from sqlaudit.base.spec import Roles, roles_from, target_of
-from sqlaudit.engines import opened
-from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT
+from sqlaudit.audits.disclosure.run import find_disclosure, plan_disclosure
+from sqlaudit.audits.disclosure.what_if import WhatIfResult, answer, plan_answers
+from sqlaudit.engines.command import command
+from sqlaudit.engines.contract import Engine
 
 
-@takes(
-    "target * qi sensitive knowledge threshold witness weakest entity joint nulls values roles db query where read "
-    "buckets limits show_values",
-    *(DisclosureRequest, Roles),
-    knowledge=("int", 12),
-)
-def disclosure_curve(given: Given) -> DisclosureResult:
+@command(DisclosureRequest, plan_disclosure)
+def disclosure_curve(engine: Engine, request: DisclosureRequest) -> DisclosureResult:
     """The worst that an attacker with 0 … `knowledge` pieces of knowledge can learn from a table.
 
     Args:
@@ -42,21 +33,11 @@ def disclosure_curve(given: Given) -> DisclosureResult:
         >>> [str(value) for value in found.disclosure.curve]
         ['2/5', '2/3', '1']
     """
-    chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
-    chosen = target_of(given)
-    request = request_from(DisclosureRequest, vars(given), target=chosen, roles=chosen_roles)
-    with opened(given.db, given.limits, chosen) as engine:
-        return find_disclosure(engine, request)
+    return find_disclosure(engine, request)
 
 
-@takes(
-    "target * qi sensitive given entity joint nulls values roles db query where read buckets limits show_values terms",
-    Roles,
-    given=("Mapping[str, Any] | str | Path", REQUIRED),
-    show_values=("bool", False),
-    terms=("int", DEFAULT_LIMIT),
-)
-def what_if(given: Given) -> WhatIfResult:
+@command(WhatIfRequest, plan_answers)
+def what_if(engine: Engine, request: WhatIfRequest) -> WhatIfResult:
     """How probable statements about named persons are, given basic implications about them; exactly.
 
     Args:
@@ -80,8 +61,4 @@ def what_if(given: Given) -> WhatIfResult:
         >>> str(found.answers[0].probability)
         '10/19'
     """
-    knowledge = read_knowledge(given.given) if isinstance(given.given, Mapping) else load_knowledge(given.given)
-    chosen_roles = roles_from(vars(given), passed_over=("identifiers",))
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen) as engine:
-        return answer(engine, chosen, chosen_roles, knowledge, given.show_values, WHOLE.read("terms", given.terms))
+    return answer(engine, request)

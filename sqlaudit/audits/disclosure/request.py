@@ -1,16 +1,21 @@
-"""The request for worst-case disclosure: how much knowledge, and what to report of the worst classes."""
+"""The requests for worst-case disclosure, and for what follows from stated knowledge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, RANGE, WHOLE, OptionKind, check_bounds, option
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import FLAG, RANGE, SOURCE, WHOLE, OptionKind, check_bounds, option
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.spec import NullPolicy, Roles, Target
-from sqlaudit.models.disclosure.exact import exact_threshold
+from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_part, target_part
+from sqlaudit.models.disclosure.exact import MOST_TERMS, exact_threshold
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.disclosure.what_if import Knowledge
 
 WORST: Literal["worst"] = "worst"
 
@@ -34,6 +39,11 @@ def _witness(name: str, value: Any) -> Any:
     return value if value == WORST else WHOLE.read(name, value)
 
 
+def _roles() -> Any:
+    """Return the field of the roles: Python takes none that play no part in disclosure."""
+    return roles_part(without=("identifier", "known_rows"), passed_over=("identifiers",))
+
+
 @dataclass(frozen=True)
 class DisclosureRequest:
     """The request for worst-case disclosure.
@@ -50,15 +60,16 @@ class DisclosureRequest:
         UsageError: numbers that do not fit together, or missing roles.
     """
 
-    target: Target
-    roles: Roles
+    target: Target = target_part(buckets=True)
+    roles: Roles = _roles()
     knowledge: Pieces = option(
         Pieces(0, 12),
-        OptionKind("pieces", _pieces),
+        OptionKind("pieces", _pieces, python="int"),
         "Pieces of knowledge, the range of the curve.",
         ASK,
         metavar="0..K",
         shown="0..12",
+        python_default=12,
     )
     threshold: Fraction | None = option(
         None,
@@ -97,6 +108,64 @@ class DisclosureRequest:
             raise UsageError(
                 f"The threshold {float(self.threshold):g} is out of range. It must be above 0 and at most 1."
             )
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the analysis reads."""
+        return (self.target,)
+
+
+def _knowledge(given: Mapping[str, Any], name: str) -> Knowledge:
+    """Return the knowledge, which is given as a mapping or as a file."""
+    from sqlaudit.audits.disclosure.what_if import load_knowledge, read_knowledge
+
+    value = given[name]
+    return read_knowledge(value) if isinstance(value, Mapping) else load_knowledge(value)
+
+
+def _terms(given: Mapping[str, Any], name: str) -> int:
+    """Return the number of terms. None is no number here, neither all nor the default."""
+    terms: int = WHOLE.read(name, given.get(name, MOST_TERMS))
+    return terms
+
+
+@dataclass(frozen=True)
+class WhatIfRequest:
+    """The request for what follows from stated knowledge.
+
+    Args:
+        target, roles: the table and the roles of its columns.
+        knowledge: people, knowledge and what to ask.
+        show_values: whether people and values are repeated in the result as they were written.
+        terms: the most conjunctions in memory at once; knowledge that needs more is refused.
+
+    Raises:
+        UsageError: missing roles, or no whole number of terms.
+    """
+
+    target: Target = target_part(buckets=True)
+    roles: Roles = _roles()
+    knowledge: Knowledge = option(
+        None,
+        replace(SOURCE, python="Mapping[str, Any] | str | Path"),
+        "Use exactly this knowledge: a YAML file with people, knowledge and questions.",
+        ASK,
+        _knowledge,
+        name="given",
+        needed=True,
+        only_python=True,
+    )
+    show_values: bool = option(False, FLAG, "Show the values of groups, which may identify people.", ASK)
+    terms: int = option(MOST_TERMS, WHOLE, "Conjunctions that may be held at once.", ASK, _terms, only_python=True)
+
+    def __post_init__(self) -> None:
+        check_roles(self.roles)
+        check_bounds(self)
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that is read to answer."""
+        return (self.target,)
 
 
 def check_roles(roles: Roles) -> None:

@@ -12,8 +12,7 @@ from sqlaudit.audits.disclosure.results import AttributeResult, DisclosureResult
 from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Roles
+from sqlaudit.base.relation import Statement
 from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
@@ -76,13 +75,13 @@ def find_disclosure(engine: Engine, request: DisclosureRequest) -> DisclosureRes
     )
 
 
-def planned_statements(engine: Engine, relation: Relation, given: Roles) -> list[Statement]:
-    """The statements that are known before any of them has run."""
-    table = open_table(engine, relation, given)
+def plan_disclosure(engine: Engine, request: DisclosureRequest) -> list[Statement]:
+    """Return the statements that are known before any of them has run."""
+    table = open_table(engine, request.target, request.roles)
     statements = []
     for attribute in table.roles.sensitive:
         statements += table.histogram_builder(attribute).plan(attribute.sql)
-    return statements + warning_statements(engine, relation, table.roles)
+    return statements + warning_statements(engine, table.relation, table.roles)
 
 
 def open_attribute(opened: OpenedTable, attribute: Resolved, position: int = 0) -> OpenedAttribute:

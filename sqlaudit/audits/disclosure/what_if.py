@@ -12,14 +12,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from sqlaudit.audits.disclosure.request import check_roles
+from sqlaudit.audits.disclosure.request import WhatIfRequest
 from sqlaudit.audits.disclosure.run import OpenedAttribute, open_attribute
 from sqlaudit.base.columns_of import Resolved, as_parameter
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, load_nodes, nodes_of
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import NUMBERS, Relation, Statement
+from sqlaudit.base.relation import NUMBERS, Statement
 from sqlaudit.base.result import FROM_0_TO_1, NOT_EMPTY, Documented, MeasuredResult, ShownRoles, after, exactly, key
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.base.sql import Raw, render
@@ -28,7 +28,7 @@ from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import ValueList
 from sqlaudit.classes.opening import ResolvedRoles, describe_roles, open_table, refuse_spelling_conflicts, value_columns
 from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.models.disclosure.witness import DEFAULT_LIMIT, Atom, BasicImplication, WhatIf, what_if
+from sqlaudit.models.disclosure.witness import Atom, BasicImplication, WhatIf, what_if
 from sqlaudit.reports.notebook import Shown
 
 # The knowledge of an attacker, from a YAML file: people, basic implications about them, and the statements to ask.
@@ -229,28 +229,16 @@ class WhatIfResult(MeasuredResult, Shown):
     answers: Annotated[tuple[WhatIfAnswer, ...], NOT_EMPTY]
 
 
-def answer(
-    engine: Engine,
-    target: Target,
-    roles: Roles,
-    knowledge: Knowledge,
-    show_values: bool = False,
-    limit: int = DEFAULT_LIMIT,
-) -> WhatIfResult:
+def answer(engine: Engine, request: WhatIfRequest) -> WhatIfResult:
     """Compute the exact probability of each statement that is asked.
-
-    Args:
-        show_values: whether people and values are repeated in the result as they were written.
-        limit: the most conjunctions in memory at once; knowledge that needs more is refused.
 
     Raises:
         ContradictoryKnowledge: the knowledge cannot be true of this table.
         UsageError: a person or value is not in the table, or the knowledge is too long to answer exactly.
         EngineError: the database refused or failed.
     """
-    check_roles(roles)
-    executed_before = len(engine.executed)
-    table = open_table(engine, target, roles).copied()
+    executed_before, knowledge = len(engine.executed), request.knowledge
+    table = open_table(engine, request.target, request.roles).copied()
     table.refuse_spelling_conflicts()
     attribute = _find_attribute(table.roles, knowledge)
     persons = _PersonClasses(open_attribute(table, attribute), table.roles, knowledge)
@@ -259,29 +247,31 @@ def answer(
         for rule in knowledge.rules
     ]
     results = [
-        (atom, what_if(persons.atom(atom), rules, persons.members, persons.classes, limit)) for atom in knowledge.ask
+        (atom, what_if(persons.atom(atom), rules, persons.members, persons.classes, request.terms))
+        for atom in knowledge.ask
     ]
     return WhatIfResult(
-        target=target.name,
+        target=request.target.name,
         **provenance(engine, executed_before),
-        roles=describe_roles(roles),
+        roles=describe_roles(request.roles),
         sensitive=attribute.label,
         people=len(persons.members),
         pieces=len(rules),
         classes=len(persons.classes),
         knowledge=results[0][1].knowledge,
-        answers=tuple(_make_answer(atom, result, show_values) for atom, result in results),
+        answers=tuple(_make_answer(atom, result, request.show_values) for atom, result in results),
     )
 
 
-def planned_questions(engine: Engine, relation: Relation, roles: Roles, knowledge: Knowledge) -> list[Statement]:
-    """The statements that `answer` runs, as far as they are known before; what was written stands as $1, $2, …"""
-    table = open_table(engine, relation, roles)
-    attribute = _find_attribute(table.roles, knowledge)
+def plan_answers(engine: Engine, request: WhatIfRequest) -> list[Statement]:
+    """Return the statements that `answer` runs, as far as they are known before; what was written stands as $1, …"""
+    table = open_table(engine, request.target, request.roles)
+    attribute = _find_attribute(table.roles, request.knowledge)
     builder = table.histogram_builder(attribute)
     statements = builder.plan(attribute.sql)[:1]
     lookup = _ClassLookup(builder, table.roles, 0, attribute.collated)
-    return statements + [lookup.statement(lookup.name_columns(person)[0]) for person in knowledge.people.values()]
+    people = request.knowledge.people.values()
+    return statements + [lookup.statement(lookup.name_columns(person)[0]) for person in people]
 
 
 def _find_attribute(roles: ResolvedRoles, knowledge: Knowledge) -> Resolved:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FLAG, NAMES, SHARE, TEXT, WHOLE, check_bounds, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import NullPolicy, Target, among_roles, target_part
 from sqlaudit.column_sets.request import missing_values
 
 _WHO, _FAR = "Columns", "Extent"
+
+
+def _among_roles(role: str) -> dict[str, Any]:
+    """Return that an option's value may be among the roles; sensitive columns and identifiers play no part here."""
+    return among_roles(role, passed_over=("sensitive", "identifiers"))
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class RecordRequest:
     """The columns, limits and output of an audit of single records.
 
     Args:
+        target: the table, file or query to audit.
         qi: the quasi-identifiers: names or expressions.
         key: the columns that show top records; empty = the quasi-identifiers.
         weights: the column of sampling weights (people that a row stands for, read with six decimals); None = 1 each.
@@ -37,8 +44,14 @@ class RecordRequest:
         UsageError: a number out of its range.
     """
 
+    target: Target = target_part()
     qi: tuple[str, ...] = option(
-        (), NAMES, 'Quasi-identifiers, or expressions: age,sex,"year(birth)".', _WHO, metavar="COLUMNS"
+        (),
+        NAMES,
+        'Quasi-identifiers, or expressions: age,sex,"year(birth)".',
+        _WHO,
+        metavar="COLUMNS",
+        **_among_roles("quasi_identifiers"),
     )
     key: tuple[str, ...] = option(
         (), NAMES, "Columns that show the records with the highest scores. [default: the --qi]", _WHO, metavar="COLUMNS"
@@ -49,7 +62,7 @@ class RecordRequest:
     household: str | None = option(
         None, COLUMN, "Column of households: finding one member finds all.", _WHO, metavar="COLUMN"
     )
-    nulls: NullPolicy = missing_values(_WHO)
+    nulls: NullPolicy = missing_values(_WHO, **_among_roles("nulls"))
     max_size: int = option(3, WHOLE, "Largest number of columns of a set.", _FAR, shown="3", least=1)
     sampling_fraction: Fraction | None = option(
         None,
@@ -70,7 +83,11 @@ class RecordRequest:
         most=1,
     )
     suda: bool = option(
-        False, FLAG, "Also report SUDA and DIS-SUDA scores and each column's contribution (JSON always does).", _FAR
+        False,
+        FLAG,
+        "Also report SUDA and DIS-SUDA scores and each column's contribution (JSON always does).",
+        _FAR,
+        only_command_line=True,
     )
     top: int = option(50, WHOLE, "Number of records with the highest scores to show.", _FAR, shown="50", least=0)
     show_values: bool = option(False, FLAG, "Show records by their key, which may identify people.", _FAR)
@@ -82,3 +99,8 @@ class RecordRequest:
                 f"{spelled('household')} cannot be combined with {spelled('nulls', 'wildcard')}, because classes "
                 f"overlap: use {spelled('nulls', 'equal')}."
             )
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the audit reads."""
+        return (self.target,)

@@ -10,10 +10,8 @@ from math import comb, prod
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import Target, roles_from, target_of
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.column_sets.counting import (
     Chosen,
@@ -37,7 +35,7 @@ from sqlaudit.column_sets.records.result import (
     Signature,
     TopRecord,
 )
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.population.sample import check_weights, refuse_no_numbers
 from sqlaudit.reports.document import plural
@@ -363,13 +361,13 @@ DEFAULT_FRACTION = Fraction(1, 100)
 _SETS = 50
 
 
-def find_records(engine: Engine, target: Target | Relation, request: RecordRequest) -> RecordRisk:
+def find_records(engine: Engine, request: RecordRequest, *, relation: Relation | None = None) -> RecordRisk:
     """Find records that are unique on few columns, and likely to be unique in the population.
 
     Args:
         engine: an open engine.
-        target: the table, file or query to audit.
-        request: the columns and limits.
+        request: the table, its columns, and the limits.
+        relation: what is audited instead of opening the target.
 
     Raises:
         UsageError: an unknown column, no quasi-identifier, or weights that are missing or too small.
@@ -377,17 +375,18 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
 
     Example:
         >>> import pandas as pd
+        >>> from sqlaudit.base.spec import Target
         >>> from sqlaudit.engines import connect
         >>> people = pd.DataFrame({"zip": [1, 1, 2], "sex": list("fff"), "job": list("aab")})
         >>> with connect() as engine:
-        ...     found = find_records(engine, Target(frame=people), RecordRequest(("zip", "sex", "job")))
+        ...     found = find_records(engine, RecordRequest(Target(frame=people), ("zip", "sex", "job")))
         >>> found.records, found.uniques_by_size, [columns for columns, _ in found.by_set]
         (1, (2, 0, 0), [('zip',), ('job',)])
     """
     if not request.qi:
         raise UsageError(f"No quasi-identifiers are given. Name them with {spelled('qi')}.")
     executed_before = len(engine.executed)
-    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
+    relation = engine.open(request.target) if relation is None else engine.note_remarks(relation)
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
     shown_columns: tuple[Chosen, ...] = ()
     if request.show_values:
@@ -412,12 +411,13 @@ def find_records(engine: Engine, target: Target | Relation, request: RecordReque
         drop_codes(engine)
 
 
-def plan_records(engine: Engine, relation: Relation, request: RecordRequest) -> list[Statement]:
+def plan_records(engine: Engine, request: RecordRequest) -> list[Statement]:
     """Return the statement that counts minimal sample uniques, as text that runs alone, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column.
     """
+    relation = engine.open(request.target)
     chosen = choose_columns(relation, engine.dialect, request.qi, field="qi")
     width = len(chosen)
     coded = Coded(Raw(relation.sql), tuple(Raw(column.sql) for column in chosen), None, 0, 0, (1,) * width)
@@ -474,12 +474,8 @@ def _measure_records(
     )
 
 
-@takes(
-    "target * qi key weights household max_global_risk max_size sampling_fraction nulls top show_values roles db "
-    "query where read limits",
-    RecordRequest,
-)
-def records(given: Given) -> RecordRisk:
+@command(RecordRequest, plan_records)
+def records(engine: Engine, request: RecordRequest) -> RecordRisk:
     """Find records that are unique on few columns (`sqlaudit records`).
 
     Args:
@@ -497,11 +493,4 @@ def records(given: Given) -> RecordRisk:
         >>> sqlaudit.records(people, qi=["zip", "sex", "job"]).uniques_by_size
         (2, 0, 0)
     """
-    options = dict(vars(given))
-    if given.roles is not None:
-        roles = roles_from(options, passed_over=("sensitive", "identifiers"))
-        options |= {"qi": roles.quasi_identifiers, "nulls": roles.nulls}
-    request = request_from(RecordRequest, options)
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen) as engine:
-        return find_records(engine, chosen, request)
+    return find_records(engine, request)

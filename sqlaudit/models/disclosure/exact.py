@@ -12,6 +12,9 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import FROM_0_TO_1, Documented, exactly
 
+MOST_TERMS = 100_000
+"""Conjunctions of statements that are expanded at once, unless another number is given."""
+
 
 @dataclass(frozen=True)
 class Product:

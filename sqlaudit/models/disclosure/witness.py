@@ -11,7 +11,7 @@ from math import comb, perm, prod
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.facts import Signatures
-from sqlaudit.models.disclosure.exact import DisclosureCurve, exact_products
+from sqlaudit.models.disclosure.exact import MOST_TERMS, DisclosureCurve, exact_products
 
 # The probability that none of some atoms holds, by inclusion and exclusion: no minimum, no product formula.
 #
@@ -205,8 +205,6 @@ def _rank(atom: RankedAtom) -> str:
 # implication connects are independent and are expanded apart; and a person of whom no later implication speaks need
 # not be told apart from others with that value, it is enough to know how often the value was used.
 
-DEFAULT_LIMIT = 100_000
-
 
 class ContradictoryKnowledge(UsageError):
     """No table with these classes satisfies all the implications."""
@@ -258,7 +256,7 @@ def what_if(
     knowledge: Sequence[BasicImplication],
     members: Mapping[Hashable, Hashable],
     classes: Mapping[Hashable, Mapping[Hashable, int]],
-    limit: int = DEFAULT_LIMIT,
+    limit: int = MOST_TERMS,
 ) -> WhatIf:
     """The exact probability of `atom`, given that every implication in `knowledge` holds.
 
