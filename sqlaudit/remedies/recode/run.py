@@ -49,7 +49,7 @@ from sqlaudit.reports.document import listing, plural
 
 # From groups of classes to what is published of them: a level or range for every column of every group.
 
-_SHOWN = ("values", "ranges", "*")
+_RANGE_NAMES = ("values", "ranges", "*")
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,16 @@ class PublishedColumn:
     """What is published of a column.
 
     Args:
-        levels: what its levels mean. chosen: the one that each group has. cells: the same, as losses read it.
-        names: what reports call the levels. shown: which of these each group has.
+        levels: what its levels mean. level_of: the number of the level of each group. cells: the same, as losses read
+            it.
+        names: what reports call the levels. name_of: the number of the name of each group.
     """
 
     levels: tuple[ColumnLevel, ...]
-    chosen: Integers
+    level_of: Integers
     cells: Cells
     names: tuple[str, ...]
-    shown: Integers
+    name_of: Integers
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,14 @@ class PublishedGroups:
     def pieces(self, read: ReadTable) -> list[Piece]:
         """Return what becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
-        levels = (column.chosen[self.groups] for column in self.columns)
+        levels = (column.level_of[self.groups] for column in self.columns)
         parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, *levels]
         return [tuple(row) for row in np.column_stack(parts).tolist()]
 
     def rows_at(self, place: int) -> tuple[tuple[str, int], ...]:
         """Return the rows at each level of a column."""
         column = self.columns[place]
-        rows = np.bincount(column.shown, weights=self.sizes, minlength=len(column.names))
+        rows = np.bincount(column.name_of, weights=self.sizes, minlength=len(column.names))
         return tuple((name, int(count)) for name, count in zip(column.names, rows, strict=True))
 
 
@@ -138,7 +139,7 @@ def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> P
     spans = np.where(anything[:, None], -1, np.column_stack([low, high]))
     shapes = np.where(anything, 2, np.where(low == high, 0, 1))
     levels = (STAR if raised.all() else RANGE, STAR)
-    return PublishedColumn(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shapes)
+    return PublishedColumn(levels, raised.astype(np.int64), range_cells(read, place, spans), _RANGE_NAMES, shapes)
 
 
 def groups_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:

@@ -36,7 +36,7 @@ def _choose_how(given: Mapping[str, Any], _: str) -> How:
         UsageError: a way that is none, or both flags.
     """
     if given.get("exact") and given.get("fast"):
-        raise UsageError("--exact and --fast exclude each other: give one of them.")
+        raise UsageError(f"{spelled('exact', True)} and {spelled('fast', True)} exclude each other: give one of them.")
     if given.get("exact"):
         return How.EXACT
     if given.get("fast"):
