@@ -810,8 +810,16 @@ def lattice(
     target: Any = None,
     *,
     qi: Sequence[str] | str = (),
-    require: Require = None,
     sensitive: Sequence[str] | str = (),
+    identifier: Sequence[str] | str = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    known_rows: KnownRows | str = KnownRows.WORSE,
+    values: Folding | str | None = None,
+    sampling_fraction: Share | None = None,
+    population_size: int | None = None,
+    require: Require = None,
     hierarchies: Any = None,
     suppress: Share = 0,
     find: Find | str = Find.BEST,
@@ -823,22 +831,14 @@ def lattice(
     knowledge: Sequence[int] | int | str = (),
     time_budget: float | None = None,
     walk: bool = True,
-    identifier: Sequence[str] | str = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    sampling_fraction: Share | None = None,
-    population_size: int | None = None,
-    known_rows: KnownRows | str = KnownRows.WORSE,
-    values: Folding | str | None = None,
+    to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
+    buckets_to: str | Path | None = None,
+    original_qi: bool = False,
     publish_view: str = "",
     execute: bool = False,
     replace_view: bool = False,
-    to: str | Path | None = None,
-    buckets_to: str | Path | None = None,
-    original_qi: bool = False,
     suppressed: Suppressed | str = Suppressed.DROP,
-    keep_column: Sequence[str] | str = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -852,8 +852,17 @@ def lattice(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: the quasi-identifiers, in the order of a node's levels.
-        require: the requirements of a release, as for `audit`.
         sensitive: sensitive columns, each audited on its own.
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
+        known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
+            all).
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
+        require: the requirements of a release, as for `audit`.
         hierarchies: of each quasi-identifier: a YAML file, a folder of CSV files, or a mapping such as `{"age":
             {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
@@ -866,23 +875,14 @@ def lattice(
         knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         time_budget: stop after this time and report the best node so far (seconds).
         walk: keep every node that was counted.
-        identifier: direct identifiers. The audit fails if the table has them.
-        entity: column that identifies the person; group sizes then count people.
-        joint: treat the other sensitive columns as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
-        known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
-            all).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        keep_column: columns to write although they look like direct identifiers.
+        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
+        original_qi: with `buckets_to`: keep the original quasi-identifiers.
         publish_view: write the view of the best node under this name.
         execute: create that view in the database, over a separate connection; nothing else is written there.
         replace_view: replace an existing view of that name.
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
-        original_qi: with `buckets_to`: keep the original quasi-identifiers.
         suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
-        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1003,16 +1003,7 @@ def recode(
     target: Any = None,
     *,
     qi: Sequence[str] | str = (),
-    require: Require = None,
     sensitive: Sequence[str] | str = (),
-    hierarchies: Any = None,
-    method: Method | str = Method.KACA,
-    order: Order | str = Order.SMALLEST,
-    seed: int | None = None,
-    beta: int | float | str | Fraction = 0,
-    measure: str = "loss",
-    lattice: bool = True,
-    time_budget: float | None = None,
     identifier: Sequence[str] | str = (),
     entity: str | None = None,
     joint: bool = False,
@@ -1020,11 +1011,20 @@ def recode(
     values: Folding | str | None = None,
     sampling_fraction: Share | None = None,
     population_size: int | None = None,
+    require: Require = None,
+    hierarchies: Any = None,
+    method: Method | str = Method.KACA,
+    order: Order | str = Order.SMALLEST,
+    seed: int | None = None,
+    beta: int | float | str | Fraction = 0,
+    time_budget: float | None = None,
+    measure: str = "loss",
+    lattice: bool = True,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
     buckets_to: str | Path | None = None,
     original_qi: bool = False,
-    keep_column: Sequence[str] | str = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1038,16 +1038,7 @@ def recode(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
-        require: as for `audit`; requirements that a class meets by itself.
         sensitive: sensitive columns, each audited on its own.
-        hierarchies: of each quasi-identifier, as for `lattice`.
-        method: merge failing classes with the nearest class, or split the table while all groups pass (kaca, mondrian).
-        order: class that KACA merges next (smallest, random).
-        seed: seed of the random order. [default: 0]
-        beta: for KACA: weights of levels 1/(j-1)^beta.
-        measure: first loss in the report.
-        lattice: whether to find the best node of the lattice for comparison.
-        time_budget: stop after this time and publish nothing (seconds).
         identifier: direct identifiers. The audit fails if the table has them.
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
@@ -1056,11 +1047,20 @@ def recode(
             invisible characters count as one. Required if there are any.
         sampling_fraction: sampling fraction, if the table is a sample: 0.01.
         population_size: size of the population, if the table is a sample.
+        require: as for `audit`; requirements that a class meets by itself.
+        hierarchies: of each quasi-identifier, as for `lattice`.
+        method: merge failing classes with the nearest class, or split the table while all groups pass (kaca, mondrian).
+        order: class that KACA merges next (smallest, random).
+        seed: seed of the random order. [default: 0]
+        beta: for KACA: weights of levels 1/(j-1)^beta.
+        time_budget: stop after this time and publish nothing (seconds).
+        measure: first loss in the report.
+        lattice: whether to find the best node of the lattice for comparison.
         publish_sql: put the SELECT of the release into the result (`release.sql`).
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        keep_column: columns to write although they look like direct identifiers.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
-        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1166,8 +1166,12 @@ def suppress(
     target: Any = None,
     *,
     qi: Sequence[str] | str = (),
-    require: Require = None,
     sensitive: Sequence[str] | str = (),
+    identifier: Sequence[str] | str = (),
+    entity: str | None = None,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
+    require: Require = None,
     how: How | str = How.AUTO,
     rows: Suppressed | str | None = None,
     weights: Mapping[str, Share] | None = None,
@@ -1176,10 +1180,6 @@ def suppress(
     publish_sql: bool = False,
     to: str | Path | None = None,
     keep_column: Sequence[str] | str = (),
-    identifier: Sequence[str] | str = (),
-    entity: str | None = None,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1193,8 +1193,13 @@ def suppress(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
-        require: k-anonymity, distinct l-diversity, or both.
         sensitive: sensitive columns, each audited on its own.
+        identifier: direct identifiers. The audit fails if the table has them.
+        entity: column that identifies the person; group sizes then count people.
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        require: k-anonymity, distinct l-diversity, or both.
         how: `exact`, `fast`, or `auto`: exact for small problems, otherwise near the optimum, with the gap.
         rows: suppress whole rows instead of single cells: leave them out, or star them (drop, star).
         weights: cost of a cell by column; 1 by default.
@@ -1203,11 +1208,6 @@ def suppress(
         publish_sql: put the SELECT of the release into the result.
         to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
         keep_column: columns to write although they look like direct identifiers.
-        identifier: direct identifiers. The audit fails if the table has them.
-        entity: column that identifies the person; group sizes then count people.
-        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

@@ -503,6 +503,12 @@ class OpenedTable:
         relation, roles = copy_role_columns(self.engine, self.relation, self.roles)
         return replace(self, relation=relation, roles=roles)
 
+    def with_population(self, audited: Target) -> OpenedTable:
+        """Return the table with the population that the inputs name, which is read as the audited table is."""
+        if "population" not in self.inputs:
+            return self
+        return replace(self, population=self.engine.open(population_target(self.inputs, audited)))
+
     def frame(self, attribute: Resolved | None = None) -> Frame:
         """Return the frame for the histogram of one sensitive attribute, None = of the sizes alone."""
         return frame_of(self.relation, self.roles, attribute, self.given)
@@ -554,11 +560,10 @@ def open_table(
     resolved = resolve_roles(roles, relation, engine)
     checked_inputs = read_inputs(inputs or {})
     refuse_ambiguous_inputs(checked_inputs, [attribute.label for attribute in resolved.sensitive])
+    table = OpenedTable(engine, roles, relation, resolved, relation, resolved, checked_inputs)
     if isinstance(population, Target):
-        population = (
-            engine.open(population_target(checked_inputs, population)) if "population" in checked_inputs else None
-        )
-    return OpenedTable(engine, roles, relation, resolved, relation, resolved, checked_inputs, population)
+        return table.with_population(population)
+    return replace(table, population=population)
 
 
 def sensitive_table(builder: HistogramBuilder, attribute: Resolved | None) -> tuple[SensitiveTable | None, int]:

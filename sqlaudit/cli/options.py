@@ -197,19 +197,6 @@ role_options = request_options(Roles, "roles")
 sampling_options = request_options(Sampling, "sampling")
 """How the table is a sample; the command gets `sampling: Sampling`."""
 
-
-population_options = group_options(
-    "sampling",
-    functools.partial(read_request, Sampling, weights=None),
-    *(
-        parameter
-        for _, field_option in options_of(Sampling)
-        if field_option.name != "weights"
-        for parameter in options_for(field_option)
-    ),
-)
-"""`sampling_options` without --weights, for commands whose --weights are those of columns."""
-
 # A request with all of its parts: what the command line makes of the registry's declarations.
 
 _TABLES: Mapping[str, OptionGroup] = {"target": target_options, "bucketized": bucketized_options}

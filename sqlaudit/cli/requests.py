@@ -167,8 +167,15 @@ def group_options(name: str, make: Callable[..., Any], *parameters: click.Parame
     return OptionGroup(lambda **values: {name: make(**values)}, *parameters)
 
 
-def command_of(*parts: OptionGroup | click.Parameter) -> Callable[[Callable[..., int]], click.Command]:
-    """Return a decorator for a command with these parameters and groups, in the order of its help page."""
+def command_of(
+    *parts: OptionGroup | click.Parameter, first: Sequence[OptionGroup] = ()
+) -> Callable[[Callable[..., int]], click.Command]:
+    """Return a decorator for a command with these parameters and groups, in the order of its help page.
+
+    Args:
+        parts: the parameters and groups.
+        first: the groups whose objects are made before those of the others, so that they are refused first.
+    """
 
     def decorate(run: Callable[..., int]) -> click.Command:
         """Return the command, whose function gets the objects of the groups in place of their values."""
@@ -176,7 +183,7 @@ def command_of(*parts: OptionGroup | click.Parameter) -> Callable[[Callable[...,
         @functools.wraps(run)
         def with_objects(**values: Any) -> int:
             objects: dict[str, Any] = {}
-            for part in parts:
+            for part in (*first, *(part for part in parts if part not in first)):
                 objects |= part.extract(values) if isinstance(part, OptionGroup) else {}
             return run(**values, **objects)
 

@@ -91,6 +91,7 @@ class Job:
         """
         from sqlaudit.cli.session import session
 
+        command.check(request, self.db)
         with session(self.db, self.limits, self.work, *request.targets) as engine:
             if self.work.dry_run or self.work.explain:
                 statements = command.plan(engine, request)
@@ -104,10 +105,10 @@ class Job:
             is_stopped = command.stopped(result)
             if is_stopped:
                 # A search that ran for an hour has found something: report it before exiting
-                self._emit(result, command.sql(result), document, report_of)
+                self._emit(result, command.sql(request, result), document, report_of)
                 return ExitCode.INTERRUPTED
         result = finish(result) if finish is not None else command.finish(request, result, self.db, self.limits)
-        self._emit(result, command.sql(result), document, report_of)
+        self._emit(result, command.sql(request, result), document, report_of)
         return (code or command.code)(result)
 
     def _emit(
@@ -219,7 +220,8 @@ def job_command(*groups: OptionGroup | click.Parameter | type[Any]) -> Callable[
             names = {job_field.name for job_field in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        return command_of(*parts, *(part for part in COMMON_OPTIONS if part not in parts))(with_job)
+        common = (part for part in COMMON_OPTIONS if part not in parts)
+        return command_of(*parts, *common, first=COMMON_OPTIONS)(with_job)
 
     return decorate
 

@@ -219,8 +219,9 @@ class Command(PublicFunction[Asked, R]):
         plan: returns the statements that would run, as far as they are known before any has run.
         code: returns the exit code of a result.
         reads: returns the tables that a plan names: the target, unless it says otherwise.
-        sql: returns the SELECT that the command line prints after the report, empty for none.
+        sql: returns the SELECT of a result that the command line prints after the report, empty for none.
         stopped: returns True if the user stopped the work and the result is what was found before.
+        check: called before any work; raises UsageError for what a request cannot know of the database it is asked of.
         finish: called with the result when the engine is closed; returns the result to report.
     """
 
@@ -231,13 +232,15 @@ class Command(PublicFunction[Asked, R]):
         plan: Callable[[Engine, Asked], Sequence[Statement]],
         code: Callable[[R], ExitCode] = lambda _: ExitCode.OK,
         reads: Callable[[Asked], Sequence[Target]] = lambda request: request.targets[:1],
-        sql: Callable[[R], str] = lambda _: "",
+        sql: Callable[[Asked, R], str] = lambda _request, _result: "",
         stopped: Callable[[R], bool] = lambda _: False,
+        check: Callable[[Asked, Database], None] = lambda _request, _db: None,
         finish: Callable[[Asked, R, Database, Limits], R] = lambda _request, result, _db, _limits: result,
     ) -> None:
         super().__init__(function, request)
         self.run: Callable[[Engine, Asked], R] = function
-        self.plan, self.code, self.reads, self.sql, self.stopped, self.finish = plan, code, reads, sql, stopped, finish
+        self.plan, self.code, self.reads, self.sql, self.stopped = plan, code, reads, sql, stopped
+        self.check, self.finish = check, finish
 
     __doc__ = property(PublicFunction.help_text)
 
@@ -247,6 +250,7 @@ class Command(PublicFunction[Asked, R]):
     def _answer(self, given: Mapping[str, Any]) -> R:
         db, limits = given["db"], made(Limits, given["limits"], "limits")
         request = request_from(self.request, given)
+        self.check(request, db)
         refuse_overwriting(written_files(request), files_read(db, request.targets))
         with opened(db, limits, *request.targets) as engine:
             result = self.run(engine, request)

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from sqlaudit.audits.release import (
@@ -16,35 +16,28 @@ from sqlaudit.audits.release import (
     in_one_spelling,
     laid_in_buckets,
     refuse_without_buckets,
+    statements_before,
     write,
     write_buckets,
 )
 from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import EngineError, UsageError, until
-from sqlaudit.base.options import Given, made, request_from, takes
+from sqlaudit.base.errors import EngineError, ExitCode, UsageError, until, verdict
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.relation import NUMBERS, Relation, Statement
-from sqlaudit.base.spec import Limits, Roles, Sampling, Target, roles_from, target_of
+from sqlaudit.base.relation import NUMBERS, Statement
+from sqlaudit.base.spec import Limits, Requirement, Target
 from sqlaudit.base.sql import render
-from sqlaudit.classes.attribute_inputs import refuse_ambiguous_inputs
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import HistogramBuilder
-from sqlaudit.classes.inputs import further_targets, population_target, read_inputs
-from sqlaudit.classes.opening import (
-    ResolvedRoles,
-    copy_role_columns,
-    frame_of,
-    open_for_release,
-    refuse_spelling_conflicts,
-    resolve_roles,
-    value_columns,
-)
-from sqlaudit.engines import connect, opened
-from sqlaudit.engines.contract import Engine, View, provenance
+from sqlaudit.classes.inputs import further_targets
+from sqlaudit.classes.opening import OpenedTable, open_for_release, open_table
+from sqlaudit.engines import connect
+from sqlaudit.engines.command import command
+from sqlaudit.engines.contract import Database, Engine, View, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.engines.writing import check_view, create_view, files_read, refuse_overwriting
+from sqlaudit.engines.writing import check_view, create_view
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
@@ -63,21 +56,19 @@ from sqlaudit.lattices.release import (
     levels_of,
     release,
 )
-from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
+from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.inquiry import OnProgress, ignore_progress
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.models.measures import find_measure
-from sqlaudit.models.registry import requirements
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 
 
 @dataclass(frozen=True)
 class SearchedTable:
-    """The table of a search as it was opened: its roles, and the hierarchy of each quasi-identifier, in their order."""
+    """The table of a search as it was opened, and the hierarchy of each of its quasi-identifiers, in their order."""
 
-    relation: Relation
-    roles: ResolvedRoles
+    opened: OpenedTable
     hierarchies: tuple[Hierarchy, ...]
 
     @property
@@ -85,45 +76,52 @@ class SearchedTable:
         """The places of the quasi-identifiers that are columns of the lattice."""
         return [place for place, hierarchy in enumerate(self.hierarchies) if hierarchy.takes_part]
 
-    def written(self, engine: Engine, keep: Sequence[str]) -> ReleaseColumns:
+    def written(self, keep: Sequence[str]) -> ReleaseColumns:
         """Return what a release of it holds as it is.
 
         Raises:
             UsageError: a column to keep that is not there or is not published.
         """
+        engine, relation, roles = self.opened.engine, self.opened.relation, self.opened.roles
         return find_release_columns(
-            engine, self.relation, self.roles.not_published_as_they_are, keep, self.roles.published_as_they_are
+            engine, relation, roles.not_published_as_they_are, keep, roles.published_as_they_are
         )
 
 
-def open_table(engine: Engine, request: LatticeRequest, *, planned: bool = False) -> SearchedTable:
-    """The table, its roles and hierarchies.
+def open_searched_table(engine: Engine, request: LatticeRequest, *, planned: bool = False) -> SearchedTable:
+    """Open the table, find its roles, and read its inputs and hierarchies.
 
     Args:
-        engine: an open engine. request: what is searched for. planned: whether nothing may run, so that there are no
-            default levels.
+        engine: an open engine.
+        request: the search.
+        planned: True if nothing may run, so that there are no default levels.
 
     Raises:
         UsageError: a column or hierarchy that does not fit. InputError: a file of hierarchies that cannot be read.
     """
     relation = open_for_release(engine, request.target, request.roles)
-    roles = resolve_roles(request.roles, relation, engine)
-    refuse_ambiguous_inputs(read_inputs(request.inputs), [attribute.label for attribute in roles.sensitive])
-    labels = [column.label for column in roles.quasi_identifiers]
-    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(labels)
+    opened = open_table(engine, relation, request.roles, request.inputs)
+    columns = opened.roles.quasi_identifiers
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([column.label for column in columns])
     if not planned:
-        hierarchies = with_defaults(engine, relation, roles.quasi_identifiers, hierarchies)
-    return SearchedTable(relation, roles, hierarchies)
+        hierarchies = with_defaults(engine, relation, columns, hierarchies)
+    return SearchedTable(opened, hierarchies)
 
 
 def find_nodes(
-    engine: Engine, request: LatticeRequest, *, tell: OnProgress = ignore_progress, table: SearchedTable | None = None
+    engine: Engine,
+    request: LatticeRequest,
+    *,
+    on_progress: OnProgress = ignore_progress,
+    searched: SearchedTable | None = None,
 ) -> LatticeResult:
     """Search the lattice.
 
     Args:
-        engine: an open engine. request: the search. tell: receives progress.
-        table: the result of `open_table` for this request, if it was called before.
+        engine: an open engine.
+        request: the search.
+        on_progress: receives progress.
+        searched: the result of `open_searched_table` for this request, if it was called before.
 
     Raises:
         UsageError: a request that does not fit the table.
@@ -131,37 +129,34 @@ def find_nodes(
     """
     measure = find_measure(request.measure)
     already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
-    table = table or open_table(engine, request)
-    engine.note_remarks(table.relation)
-    inputs = read_inputs(request.inputs)
-    population = engine.open(population_target(inputs, request.target)) if "population" in inputs else None
-    relation, roles = copy_role_columns(engine, table.relation, table.roles)
-    others = () if population is None else (population,)
-    refuse_spelling_conflicts(engine, value_columns(relation, roles, engine.dialect, others), request.roles.values)
-    with workbench_of(engine) as workbench, _dictionaries(engine, workbench, relation, roles, table) as dictionaries:
-        columns = [KeyColumn(roles.quasi_identifiers[place], made) for place, made in dictionaries.items()]
+    searched = searched or open_searched_table(engine, request)
+    engine.note_remarks(searched.opened.relation)
+    table = searched.opened.with_population(request.target).copied()
+    table.refuse_spelling_conflicts()
+    with workbench_of(engine) as workbench, _dictionaries(workbench, table, searched) as dictionaries:
+        columns = [KeyColumn(table.roles.quasi_identifiers[place], each) for place, each in dictionaries.items()]
         evaluator = open_evaluator(
             engine,
             workbench,
-            relation,
-            roles,
+            table.relation,
+            table.roles,
             columns,
             request.roles,
             request.requirements,
-            inputs=inputs,
+            inputs=table.inputs,
             limit=request.suppression,
-            population=population,
+            population=table.population,
             every_count=bool(request.knowledge),
             of_values=measure if measure.sensitive else None,
             some_classes=not (request.walk or request.find is Find.CHAIN or request.suppression),
         )
         _refuse_many(request, evaluator.heights)
-        values = partial(_distinct, engine, relation, roles)
-        costed = [_costed(workbench, made) for made in dictionaries.values()]
+        costed = [_costed(workbench, column.dictionary) for column in columns]
         costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)
         weights = column_weights(request.weights, [column.name for column in costed])
         losses = Losses(measure, evaluator.rows, costs, weights, labels)
-        search = LatticeSearch(request, table.hierarchies, dictionaries, evaluator, losses, values)
+        count_values = partial(_count_values, table)
+        search = LatticeSearch(request, searched.hierarchies, dictionaries, evaluator, losses, count_values)
         outcome = None
         if evaluator.rows:
             outcome = search_lattice(
@@ -171,7 +166,7 @@ def find_nodes(
                 algorithm=request.algorithm,
                 chain=request.chain,
                 stop=stop,
-                on_progress=tell,
+                on_progress=on_progress,
             )
         result = result_of(engine, search, outcome, already, stop)
         evaluator.release()
@@ -179,49 +174,55 @@ def find_nodes(
 
 
 def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:
-    """The statements of a search that are known before anything has run: what counts values and labels them.
+    """Return the statements of a search, and of its release, that are known before anything has run.
 
     Raises:
-        UsageError: as `open_table`.
+        UsageError: as `open_searched_table`, or a column to keep that is not there or is not published.
     """
-    table = open_table(engine, request, planned=True)
-    columns = without_levels(table.roles.quasi_identifiers, table.hierarchies)
-    statements = defaults_statements(engine, table.relation, columns)
-    for place in table.taking_part:
-        column, hierarchy = table.roles.quasi_identifiers[place], table.hierarchies[place]
-        holds = column_type(engine, table.relation, column)
+    searched = open_searched_table(engine, request, planned=True)
+    written = searched.written(request.publication.keep)
+    return [*statements_before(engine, request.publication, written), *plan_search(searched)]
+
+
+def plan_search(searched: SearchedTable) -> list[Statement]:
+    """Return the statements of a search that are known before anything has run: those that count and label values."""
+    table, engine = searched.opened, searched.opened.engine
+    columns = table.roles.quasi_identifiers
+    statements = defaults_statements(engine, table.relation, without_levels(columns, searched.hierarchies))
+    for place in searched.taking_part:
+        holds = column_type(engine, table.relation, columns[place])
         statements.append(
-            values_statement(table.relation, column, hierarchy, holds, engine.dialect, with_value=engine.own_workbench)
+            values_statement(
+                table.relation,
+                columns[place],
+                searched.hierarchies[place],
+                holds,
+                engine.dialect,
+                with_value=engine.own_workbench,
+            )
         )
     for attribute in table.roles.sensitive:
-        frame = frame_of(table.relation, table.roles, attribute, request.roles)
-        statements += HistogramBuilder(engine, frame).plan(attribute.sql)[:1]
+        statements += HistogramBuilder(engine, table.frame(attribute)).plan(attribute.sql)[:1]
     return statements
 
 
-def opened_for_release(engine: Engine, request: LatticeRequest, table: SearchedTable) -> OpenedForRelease:
-    """The table as its release needs it."""
-    columns = table.roles.quasi_identifiers
-    attributes = read_attributes(
-        engine, table.relation, table.roles, request.roles, request.requirements, read_inputs(request.inputs)
-    )
+def opened_for_release(searched: SearchedTable, requirements: Sequence[Requirement]) -> OpenedForRelease:
+    """Return the table as its release needs it."""
+    table, engine = searched.opened, searched.opened.engine
+    attributes = read_attributes(engine, table.relation, table.roles, table.given, requirements, table.inputs)
     return OpenedForRelease(
         engine,
         table.relation,
         in_one_spelling(engine, table.relation, table.roles),
-        request.roles,
-        table.hierarchies,
-        tuple(column_type(engine, table.relation, column) for column in columns),
+        table.given,
+        searched.hierarchies,
+        tuple(column_type(engine, table.relation, column) for column in table.roles.quasi_identifiers),
         tuple(attributes),
     )
 
 
 def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
-    """Refuse to tell what can be learnt at each of very many nodes.
-
-    Raises:
-        UsageError: there are too many.
-    """
+    """Raise UsageError if what can be learnt is to be computed at each of very many nodes."""
     nodes = math.prod(height + 1 for height in heights)
     if request.knowledge and nodes > MOST_PRICED:
         raise UsageError(
@@ -231,30 +232,32 @@ def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
 
 
 @contextmanager
-def _dictionaries(
-    engine: Engine, workbench: Engine, relation: Relation, roles: ResolvedRoles, table: SearchedTable
-) -> Iterator[dict[int, Dictionary]]:
-    """The dictionary of every column that takes part, by its place; dropped afterwards."""
-    made: dict[int, Dictionary] = {}
+def _dictionaries(workbench: Engine, table: OpenedTable, searched: SearchedTable) -> Iterator[dict[int, Dictionary]]:
+    """Yield the dictionary of every column that takes part, by its place; they are dropped afterwards.
+
+    Args:
+        workbench: the engine that gets them.
+        table: the table that is read.
+        searched: has the hierarchies.
+    """
+    dictionaries: dict[int, Dictionary] = {}
     try:
-        for place in table.taking_part:
-            made[place] = _dictionary(
-                engine, workbench, relation, roles.quasi_identifiers[place], table.hierarchies[place], f"{NAME}_{place}"
-            )
-        yield made
+        for place in searched.taking_part:
+            column, hierarchy = table.roles.quasi_identifiers[place], searched.hierarchies[place]
+            dictionaries[place] = _dictionary(workbench, table, column, hierarchy, f"{NAME}_{place}")
+        yield dictionaries
     finally:
-        for one in made.values():
-            workbench.drop(one.relation.label)
+        for column_dictionary in dictionaries.values():
+            workbench.drop(column_dictionary.relation.label)
 
 
-def _dictionary(
-    engine: Engine, workbench: Engine, relation: Relation, column: Resolved, hierarchy: Hierarchy, name: str
-) -> Dictionary:
-    """The dictionary of a column; of a table without rows it is said that there is none, whatever its columns hold.
+def _dictionary(workbench: Engine, table: OpenedTable, column: Resolved, hierarchy: Hierarchy, name: str) -> Dictionary:
+    """Return the dictionary of a column; of a table without rows it is said that there is none, whatever it holds.
 
     Raises:
         UsageError: as `dictionary`.
     """
+    engine, relation = table.engine, table.relation
     try:
         return dictionary(engine, workbench, relation, column, hierarchy, name)
     except UsageError:
@@ -263,10 +266,10 @@ def _dictionary(
         raise UsageError(f"{relation.label} has no rows.") from None
 
 
-def _costed(workbench: Engine, made: Dictionary) -> CostedColumn:
-    """A column of the lattice with the labels of its levels."""
-    hierarchy, numeric = made.hierarchy, made.holds.kind in NUMBERS
-    labels = labels_of(workbench, made.relation, hierarchy.height, numeric=numeric)
+def _costed(workbench: Engine, column_dictionary: Dictionary) -> CostedColumn:
+    """Return a column of the lattice with the labels of its levels."""
+    hierarchy, numeric = column_dictionary.hierarchy, column_dictionary.holds.kind in NUMBERS
+    labels = labels_of(workbench, column_dictionary.relation, hierarchy.height, numeric=numeric)
     return CostedColumn(hierarchy.column, hierarchy.height, labels, listed_leaves(hierarchy), numeric)
 
 
@@ -275,30 +278,24 @@ def listed_leaves(hierarchy: Hierarchy) -> Listed | None:
     table = hierarchy.table
     if table is None:
         return None
-    found: dict[int, Mapping[str | None, int]] = {0: dict.fromkeys(table.rows, 1)}
+    leaves: dict[int, Mapping[str | None, int]] = {0: dict.fromkeys(table.rows, 1)}
     for number, level in enumerate(hierarchy.levels, 1):
         if isinstance(level, MappedLevel):
-            found[number] = Counter(label for _, label in table.labels(level.place))
-    return found
+            leaves[number] = Counter(label for _, label in table.labels(level.place))
+    return leaves
 
 
-def _distinct(engine: Engine, relation: Relation, roles: ResolvedRoles, label: str) -> int:
+def _count_values(table: OpenedTable, label: str) -> int:
     """Return how many different values a sensitive attribute has; NULL is one."""
-    (attribute,) = [one for one in roles.sensitive if one.label == label]
-    return HistogramBuilder(engine, Frame(relation.sql, (), None, False)).shape(attribute.sql)[0]
+    (attribute,) = [attribute for attribute in table.roles.sensitive if attribute.label == label]
+    return HistogramBuilder(table.engine, Frame(table.relation.sql, (), None, False)).shape(attribute.sql)[0]
 
 
 # From the best node to a release: its SQL, its view or file, and the audit of what came out.
 
 
-def publish(
-    engine: Engine,
-    request: LatticeRequest,
-    table: SearchedTable,
-    result: LatticeResult,
-    publication: LatticePublication,
-) -> Published:
-    """The release of the best node: written as SQL, audited, and put into its file if it has one.
+def publish(request: LatticeRequest, searched: SearchedTable, result: LatticeResult) -> Published:
+    """Write the release of the best node as SQL, audit it, and put it into its file if it has one.
 
     A view is not made here: the session only reads.
 
@@ -306,30 +303,37 @@ def publish(
         UsageError: there is no safe node, a release that cannot be written, or a file that cannot.
         EngineError: the audit contradicts the search.
     """
-    opened, node = opened_for_release(engine, request, table), best_of(result)
+    engine, publication = searched.opened.engine, request.publication
+    opened, node = opened_for_release(searched, request.requirements), best_of(result)
     levels, suppress = levels_of(result, node), node.failing_rows > 0
     star = publication.suppressed is Suppressed.STAR
-    made = release(opened, levels, suppress=suppress, star=star)
+    released = release(opened, levels, suppress=suppress, star=star)
     checked = audit_release(opened, request, result, star=star)
-    select, sql = made.sql, made.ordered
+    select, sql = released.sql, released.ordered
     if publication.is_sql:
-        select = made.over(engine.lasting(table.relation), not publication.view)
+        select = released.over(engine.lasting(opened.relation), not publication.view)
         sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
-    audit = audit_of(request, made.keys, Target(relation=result.target), result.rows, alone=True)
+    audit = audit_of(request, released.keys, Target(relation=result.target), result.rows, alone=True)
     if publication.buckets is not None:
-        both = made
+        persons = released
         if publication.original_qi:
-            both = release(opened, levels, suppress=suppress, star=False, originals=True)
-        laid = laid_in_buckets(f"({both.sql})", made.columns, made.keys, both.originals, opened.roles)
-        write_buckets(engine, publication, laid, audit, (checked.rows, checked.classes, bool(checked.failing)))
+            persons = release(opened, levels, suppress=suppress, star=False, originals=True)
+        buckets = laid_in_buckets(f"({persons.sql})", released.columns, released.keys, persons.originals, opened.roles)
+        write_buckets(engine, publication, buckets, audit, (checked.rows, checked.classes, bool(checked.failing)))
     else:
-        batches = engine.stream(Statement("release", made.ordered))
-        another = disagree("the file has a different number of rows")
-        known = (checked.rows, checked.classes, checked.failing)
+        batches = engine.stream(Statement("release", released.ordered))
+        other_count = disagree("the file has a different number of rows")
         check = partial(
-            audit_written, engine, publication, names=made.columns, request=audit, roles=opened.roles, known=known
+            audit_written,
+            engine,
+            publication,
+            names=released.columns,
+            request=audit,
+            roles=opened.roles,
+            known=(checked.rows, checked.classes, checked.failing),
+            disagree=disagree,
         )
-        write(publication, sql, made.columns, batches, checked.rows, another, partial(check, disagree=disagree))
+        write(publication, sql, released.columns, batches, checked.rows, other_count, check)
     return Published(
         node.levels,
         sql,
@@ -337,26 +341,129 @@ def publish(
         str(publication.file or ""),
         False,
         publication.suppressed.value,
-        made.columns,
-        made.keys,
-        made.unnamed,
+        released.columns,
+        released.keys,
+        released.unnamed,
         checked,
         select,
         str(publication.buckets or ""),
     )
 
 
-NO_VIEW = LatticePublication()
+def search_and_publish(
+    engine: Engine, request: LatticeRequest, on_progress: OnProgress = ignore_progress
+) -> LatticeResult:
+    """Search, and write the release of the best node; a view is not made yet.
+
+    Args:
+        engine: an open engine.
+        request: the search, and the destination of the release.
+        on_progress: receives progress.
+
+    Raises:
+        UsageError, EngineError: as `lattice`.
+    """
+    publication, searched = request.publication, open_searched_table(engine, request)
+    refuse_without_buckets(publication, request.roles, searched.opened.roles)
+    before(engine, publication, searched.written(publication.keep))
+    result = find_nodes(engine, request, on_progress=on_progress, searched=searched)
+    if not publication.wanted or result.best is None or result.stopped == "interrupted":
+        return result
+    already, published = len(engine.executed), publish(request, searched, result)
+    remarks = dict.fromkeys((*result.remarks, *provenance(engine, already)["remarks"]))
+    return replace(result, published=published, remarks=tuple(remarks))
 
 
-@takes(
-    "target * qi require sensitive hierarchies suppress find measure weights beta algorithm chain knowledge "
-    "time_budget walk identifier entity joint nulls sampling_fraction population_size known_rows values publish_view "
-    "execute replace_view to buckets_to original_qi suppressed keep_column db query where inputs read limits roles",
-    *(LatticeRequest, LatticePublication, Roles, Sampling),
-    walk=("bool", True),
+# The view of a release, which is made over a connection of its own when the engine of the search is closed.
+
+
+def refuse_view(request: LatticeRequest, db: Database) -> None:
+    """Raise UsageError if the view of a release cannot be made, as far as that is known before any work.
+
+    Args:
+        request: the search, and the destination of the release.
+        db: the database; only its name is taken, as an open connection may not write.
+
+    Raises:
+        UsageError: no database is named, or the view cannot have its name.
+    """
+    publication, name = request.publication, db if isinstance(db, str) else ""
+    if publication.execute and not name:
+        raise UsageError(
+            f"{spelled('execute', True)} creates a view in a database. Name the database with {spelled('db')}."
+        )
+    if publication.view:
+        view = View(publication.view, "")
+        view.parts()
+        if publication.execute:
+            check_view(name, view)
+
+
+def make_view(request: LatticeRequest, result: LatticeResult, db: Database, limits: Limits) -> LatticeResult:
+    """Make the view of a result over a connection of its own, and audit the view.
+
+    Raises:
+        UsageError: a relation of that name is there already.
+        EngineError: the database refused, or the audit of the view contradicts that of its SQL.
+    """
+    publication, published = request.publication, result.published
+    if published is None or not publication.execute:
+        return result
+    name = db if isinstance(db, str) else None
+    create_view(name, View(publication.view, published.select), replace=publication.replace)
+    if published.audit is not None and request.roles.entity is None:  # persons are not in the view
+        _check_view(db, request, published.keys, published.audit, limits, result.rows)
+    return replace(result, published=replace(published, executed=True))
+
+
+def _check_view(
+    db: Database, request: LatticeRequest, keys: Sequence[str], before: Checked, limits: Limits, rows: int
+) -> None:
+    """Audit the view as others will read it: the audit must find what was found before the view was made.
+
+    Args:
+        db: the database.
+        request: the search, and the name of the view.
+        keys: the columns of the view that are quasi-identifiers.
+        before: what was found before.
+        limits: of the audit.
+        rows: rows of the table.
+
+    Raises:
+        EngineError: it finds something else.
+    """
+    target = Target(relation=request.publication.view)
+    audit = audit_of(request, keys, target, rows, alone=True)
+    with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
+        audited = audit_table(engine, audit, rows_are_people=True)
+    agrees = audited.status.value == before.status or checkable(request, alone=True) != request.requirements
+    if (audited.rows, audited.classes.count) != (before.rows, before.classes) or not agrees:
+        raise EngineError(
+            f"The view {target.relation!r} differs from the search: the table has changed. Drop the view."
+        )
+
+
+def code_of(result: LatticeResult) -> ExitCode:
+    """Return the exit code of a search's result."""
+    audit = result.published.audit if result.published else None
+    return verdict(result.passed and (audit is None or audit.status != "fail"), result.complete)
+
+
+def _sql_of_view(_: LatticeRequest, result: LatticeResult) -> str:
+    """Return the CREATE VIEW of a result, empty if there is no view."""
+    return result.published.sql if result.published and result.published.view else ""
+
+
+@command(
+    LatticeRequest,
+    plan_lattice,
+    code=code_of,
+    sql=_sql_of_view,
+    stopped=lambda result: result.stopped == "interrupted",
+    check=refuse_view,
+    finish=make_view,
 )
-def lattice(given: Given) -> LatticeResult:
+def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
     """Find the least generalization that makes a table safe (`sqlaudit lattice`).
 
     Args:
@@ -386,103 +493,4 @@ def lattice(given: Given) -> LatticeResult:
         >>> found.best.levels, found.named(found.best.levels)
         ((2, 0), {'age': '*', 'sex': 'values'})
     """
-    request = request_from(
-        LatticeRequest,
-        vars(given),
-        target=target_of(given),
-        roles=roles_from(vars(given), sampling=request_from(Sampling, vars(given) | {"weights": None})),
-        requirements=requirements(given.require),
-        inputs=given.inputs or {},
-    )
-    publication = request_from(LatticePublication, vars(given))
-    place = given.db if isinstance(given.db, str) else None
-    check_publication(publication, place)
-    refuse_overwriting([publication.file, publication.buckets], files_read(given.db, targets_of(request)))
-    with opened(given.db, given.limits, *targets_of(request)) as engine:
-        result = search_and_publish(engine, request, publication)
-    limits = made(Limits, given.limits, "limits")
-    return make(place, request, publication, result, limits) if given.execute else result
-
-
-def check_publication(publication: LatticePublication, db: str | None) -> None:
-    """Check that the release can be written, as far as possible before any work.
-
-    Raises:
-        UsageError: a file that cannot be written, or a view without the name of its database.
-    """
-    publication.check()
-    if publication.execute and not db:
-        raise UsageError(
-            f"{spelled('execute', True)} creates a view in a database. Name the database with {spelled('db')}."
-        )
-    if publication.view:
-        view = View(publication.view, "")
-        view.parts()
-        if publication.execute and db:
-            check_view(db, view)
-
-
-def targets_of(request: LatticeRequest) -> tuple[Target, ...]:
-    """Everything that a search reads."""
-    return (request.target, *further_targets(request.inputs, request.target))
-
-
-def search_and_publish(
-    engine: Engine,
-    request: LatticeRequest,
-    publication: LatticePublication = NO_VIEW,
-    tell: OnProgress = ignore_progress,
-) -> LatticeResult:
-    """Search, and write the release of the best node; a view is not made yet.
-
-    Args:
-        engine: an open engine. request, publication: what is asked. tell: told of progress.
-
-    Raises:
-        UsageError, EngineError: as `lattice`.
-    """
-    table = open_table(engine, request)
-    refuse_without_buckets(publication, request.roles, table.roles)
-    before(engine, publication, table.written(engine, publication.keep))
-    result = find_nodes(engine, request, tell=tell, table=table)
-    if not publication.wanted or result.best is None or result.stopped == "interrupted":
-        return result
-    already, published = len(engine.executed), publish(engine, request, table, result, publication)
-    remarks = dict.fromkeys((*result.remarks, *provenance(engine, already)["remarks"]))
-    return replace(result, published=published, remarks=tuple(remarks))
-
-
-def make(
-    db: str | None, request: LatticeRequest, publication: LatticePublication, result: LatticeResult, limits: Limits
-) -> LatticeResult:
-    """Make the view of a result over a connection of its own, and audit the view.
-
-    Raises:
-        UsageError: no database, or a relation of that name is there already.
-        EngineError: the database refused, or the audit of the view contradicts that of its SQL.
-    """
-    written = result.published
-    if written is None or not publication.execute:
-        return result
-    view = View(publication.view, written.select)
-    create_view(db, view, replace=publication.replace)
-    if written.audit is not None and request.roles.entity is None:  # persons are not in the view
-        _check_view(db, request, publication.view, written.keys, written.audit, limits, result.rows)
-    return replace(result, published=replace(written, executed=True))
-
-
-def _check_view(
-    db: str | None, request: LatticeRequest, view: str, keys: Sequence[str], before: Checked, limits: Limits, rows: int
-) -> None:
-    """Audit the view as others will read it: it must find what was found before the view was made.
-
-    Raises:
-        EngineError: it does not.
-    """
-    target = Target(relation=view)
-    audit = audit_of(request, keys, target, rows, alone=True)
-    with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
-        found = audit_table(engine, audit, rows_are_people=True)
-    agrees = found.status.value == before.status or checkable(request, alone=True) != request.requirements
-    if (found.rows, found.classes.count) != (before.rows, before.classes) or not agrees:
-        raise EngineError(f"The view {view!r} differs from the search: the table has changed. Drop the view.")
+    return search_and_publish(engine, request)

@@ -44,10 +44,6 @@ CALLS: list[tuple[Callable[..., Any], tuple[type[Any], ...], set[str]]] = [
 """A function, its requests, and the options that belong to what the command line prints."""
 
 
-OTHERWISE = {("lattice", "walk"): True}
-"""Defaults of a function that the command line does not share: a notebook can look at a walk without asking twice."""
-
-
 def plain(one: Option, default: Any) -> Any:
     """A default as the function may write it: read as what is given is; None is no names and no weights."""
     if default is inspect.Parameter.empty:  # the function cannot do without, as the request says
@@ -67,8 +63,7 @@ def test_a_function_takes_every_option_of_its_requests_with_the_same_default(
             if one.name in printed:
                 assert one.name not in taken
                 continue
-            usual = OTHERWISE.get((call.__name__, one.name), one.default)
-            assert plain(one, taken[one.name].default) == usual, one.name
+            assert plain(one, taken[one.name].default) == one.default, one.name
 
 
 def test_a_request_reads_what_its_options_say() -> None:

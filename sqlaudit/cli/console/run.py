@@ -163,7 +163,7 @@ def code_of(result: object | None) -> ExitCode:
     if isinstance(result, AuditResult):
         return audit_code(result)
     if isinstance(result, LatticeResult):
-        from sqlaudit.cli.lattice import code_of as code_of_lattice
+        from sqlaudit.lattices.run import code_of as code_of_lattice
 
         return code_of_lattice(result)
     if isinstance(result, CompareResult):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, NOT_NEGATIVE, SECONDS, WHOLE, check_bounds, choice, listed, option
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import FLAG, NOT_NEGATIVE, SECONDS, WHOLE, check_bounds, choice, listed, nested, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import NOTHING, BucketPublication
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.publication import BucketPublication
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, roles_part, target_part
 from sqlaudit.lattices.request import LatticeRequest, hierarchies_option
 from sqlaudit.models.measures import OF_NODES, OF_RELEASES, find_measure
+from sqlaudit.models.required import inputs_option, requirements_part
 
 BY_DEFAULT = "loss"
 
@@ -41,23 +42,22 @@ class RecodeRequest:
 
     Args:
         target, roles, requirements, hierarchies, inputs: as for a lattice.
-        publication: the destination of the release.
         method: the method of grouping.
         order, seed: the class that KACA merges next.
         beta: the exponent of KACA's weights of levels, 0 = equal weights.
         measure: the first loss of the report, which also chooses the lattice's best node if the lattice has it.
         lattice: whether to find the best node of the lattice, too.
         time_budget: seconds, None = no limit.
+        publication: the destination of the release.
 
     Raises:
-        UsageError: a number is out of its range, or a combination is not defined.
+        UsageError: a number is out of its range, a combination is not defined, or a file cannot be written.
     """
 
-    target: Target
-    roles: Roles
-    requirements: tuple[Requirement, ...]
-    inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    publication: BucketPublication = NOTHING
+    target: Target = target_part()
+    roles: Roles = roles_part(without=("known_rows",), sampling=("sampling_fraction", "population_size"))
+    requirements: tuple[Requirement, ...] = requirements_part()
+    inputs: Mapping[str, Any] = inputs_option()
     hierarchies: Any = hierarchies_option()
     method: Method = option(
         Method.KACA,
@@ -91,6 +91,7 @@ class RecodeRequest:
         shown="lattice",
         flags=("--lattice/--no-lattice",),
     )
+    publication: BucketPublication = nested(BucketPublication)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -112,6 +113,12 @@ class RecodeRequest:
                 "classes. Leave it out."
             )
         self.of_lattice()
+        self.publication.check()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the recoding reads: the same as a search in the lattice."""
+        return self.of_lattice().targets
 
     @property
     def drawn(self) -> int | None:
@@ -126,8 +133,8 @@ class RecodeRequest:
             self.target,
             self.roles,
             self.requirements,
-            self.inputs,
-            self.hierarchies,
+            inputs=self.inputs,
+            hierarchies=self.hierarchies,
             measure=measure,
             beta=self.beta or Fraction(1),
             time_budget=seconds,

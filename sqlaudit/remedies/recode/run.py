@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from sqlaudit.audits.release import before, in_one_spelling, refuse_without_buckets, statements_before
-from sqlaudit.base.errors import BudgetSpent, EngineError, Incomplete, UsageError, until
-from sqlaudit.base.options import Given, request_from, takes
+from sqlaudit.base.errors import BudgetSpent, EngineError, ExitCode, Incomplete, UsageError, until, verdict
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about
-from sqlaudit.base.publication import BucketPublication
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import NullPolicy, Roles, Sampling, roles_from, target_of
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import render
-from sqlaudit.classes.inputs import read_inputs
-from sqlaudit.classes.opening import (
-    ResolvedRoles,
-    copy_role_columns,
-    describe_roles,
-    refuse_spelling_conflicts,
-    value_columns,
-)
-from sqlaudit.engines import opened
+from sqlaudit.classes.opening import OpenedTable, ResolvedRoles, describe_roles
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.coding import decides, read_attributes
-from sqlaudit.lattices.run import SearchedTable, find_nodes, open_table, plan_lattice, targets_of
-from sqlaudit.models.registry import requirements
+from sqlaudit.lattices.run import SearchedTable, find_nodes, open_searched_table, plan_search
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.recode.classes import Classes, common_of, dense, sorted_groups, unique_classes
@@ -59,7 +49,7 @@ from sqlaudit.reports.document import listing, plural
 
 # From groups of classes to what is published of them: a level or range for every column of every group.
 
-_SHOWN = ("values", "ranges", "*")
+_RANGE_NAMES = ("values", "ranges", "*")
 
 
 @dataclass(frozen=True)
@@ -67,19 +57,20 @@ class PublishedColumn:
     """What is published of a column.
 
     Args:
-        levels: what its levels mean. chosen: the one that each group has. cells: the same, as losses read it.
-        names: what reports call the levels. shown: which of these each group has.
+        levels: what its levels mean. level_of: the number of the level of each group. cells: the same, as losses read
+            it.
+        names: what reports call the levels. name_of: the number of the name of each group.
     """
 
     levels: tuple[ColumnLevel, ...]
-    chosen: Integers
+    level_of: Integers
     cells: Cells
     names: tuple[str, ...]
-    shown: Integers
+    name_of: Integers
 
 
 @dataclass(frozen=True)
-class Made:
+class PublishedGroups:
     """Groups, and what is published of them.
 
     Args:
@@ -93,18 +84,18 @@ class Made:
     def pieces(self, read: ReadTable) -> list[Piece]:
         """Return what becomes of each row pattern."""
         numbers = np.arange(1, len(self.groups) + 1)
-        chosen = (one.chosen[self.groups] for one in self.columns)
-        parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, *chosen]
+        levels = (column.level_of[self.groups] for column in self.columns)
+        parts = [numbers, np.ones_like(numbers), read.patterns.sizes, self.groups + 1, *levels]
         return [tuple(row) for row in np.column_stack(parts).tolist()]
 
     def rows_at(self, place: int) -> tuple[tuple[str, int], ...]:
-        """The rows at each level of a column."""
+        """Return the rows at each level of a column."""
         column = self.columns[place]
-        rows = np.bincount(column.shown, weights=self.sizes, minlength=len(column.names))
+        rows = np.bincount(column.name_of, weights=self.sizes, minlength=len(column.names))
         return tuple((name, int(count)) for name, count in zip(column.names, rows, strict=True))
 
 
-def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
+def publish_groups(read: ReadTable, groups: Integers, *, ranges: bool) -> PublishedGroups:
     """Return what is published of groups: the closest common generalization, or ranges where columns are only ordered.
 
     Args:
@@ -114,41 +105,45 @@ def made_of(read: ReadTable, groups: Integers, *, ranges: bool) -> Made:
     order, starts = sorted_groups(groups)
     columns = (
         _ranges(read, place, order, starts)
-        if ranges and is_cut_into_ranges(made)
+        if ranges and is_cut_into_ranges(column_dictionary)
         else _labels(read, place, order, starts)
-        for place, made in enumerate(read.dictionaries)
+        for place, column_dictionary in enumerate(read.dictionaries)
     )
-    return Made(groups, np.add.reduceat(read.classes.sizes[order], starts), tuple(columns))
+    return PublishedGroups(groups, np.add.reduceat(read.classes.sizes[order], starts), tuple(columns))
 
 
 def _labels(read: ReadTable, place: int, order: Integers, starts: Integers) -> PublishedColumn:
-    """A column as labels of its hierarchy."""
-    made, tree = read.dictionaries[place], read.classes.trees[place]
+    """Return a column as labels of its hierarchy."""
+    holds, hierarchy = read.dictionaries[place].holds, read.dictionaries[place].hierarchy
+    tree = read.classes.trees[place]
     nodes = common_of(tree, read.classes.nodes[order, place], starts)
-    used, last = set(tree.level[nodes].tolist()), made.hierarchy.height
+    used = set(tree.level[nodes].tolist())
     levels = tuple(
-        at(made.hierarchy, number, made.holds) if number in used else STAR for number in range(last + 1)
+        at(hierarchy, number, holds) if number in used else STAR for number in range(hierarchy.height + 1)
     )  # what no group is published at needs no SQL
-    names = tuple(made.hierarchy.level_names())
+    names = tuple(hierarchy.level_names())
     return PublishedColumn(levels, tree.level[nodes], node_cells(read, place, nodes), names, tree.level[nodes])
 
 
 def _ranges(read: ReadTable, place: int, order: Integers, starts: Integers) -> PublishedColumn:
-    """A column as ranges from the smallest to the largest value of each group; any value where some are missing."""
-    made, tree = read.dictionaries[place], read.classes.trees[place]
-    missing = made.values - 1 if made.missing_rows else -1
+    """Return a column as ranges from the smallest to the largest value of each group.
+
+    A group with missing and other values gets any value.
+    """
+    column_dictionary, tree = read.dictionaries[place], read.classes.trees[place]
+    missing = column_dictionary.values - 1 if column_dictionary.missing_rows else -1
     values = read.values[order, place]
     raised = np.maximum.reduceat(tree.level[read.classes.nodes[order, place]], starts) > 0
     low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
     anything = raised | ((high == missing) & (low != missing))
     spans = np.where(anything[:, None], -1, np.column_stack([low, high]))
-    shown = np.where(anything, 2, np.where(low == high, 0, 1))
+    shapes = np.where(anything, 2, np.where(low == high, 0, 1))
     levels = (STAR if raised.all() else RANGE, STAR)
-    return PublishedColumn(levels, raised.astype(np.int64), range_cells(read, place, spans), _SHOWN, shown)
+    return PublishedColumn(levels, raised.astype(np.int64), range_cells(read, place, spans), _RANGE_NAMES, shapes)
 
 
-def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
-    """The groups and cells of a node of the lattice: every column at one level."""
+def groups_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cells, ...]]:
+    """Return the groups and cells of a node of the lattice: every column at one level."""
     nodes = np.column_stack(
         [
             tree.ancestors_at(level, read.classes.nodes[:, place])
@@ -160,78 +155,82 @@ def made_at(read: ReadTable, levels: Sequence[int]) -> tuple[Integers, tuple[Cel
     return groups, tuple(node_cells(read, place, nodes[order[starts], place]) for place in range(nodes.shape[1]))
 
 
-def recode_and_publish(engine: Engine, request: RecodeRequest, tell: Tell = silent) -> RecodeResult:
+def recode_and_publish(engine: Engine, request: RecodeRequest, on_progress: Tell = silent) -> RecodeResult:
     """Recode a table, audit the release, and write it.
 
     Args:
-        engine: an open engine. request: the request. tell: receives progress.
+        engine: an open engine. request: the request. on_progress: receives progress.
 
     Raises:
         UsageError: a request that does not fit the table, or a release that cannot be written.
         Incomplete: the time limit was reached; nothing was published.
         EngineError: the database refused a statement, failed or disconnected, or an audit contradicts the recoding.
     """
-    request.publication.check()
-    already, started = len(engine.executed), time.monotonic()
-    opened = open_table(engine, request.of_lattice())
-    refuse_without_buckets(request.publication, request.roles, opened.roles)
-    before(engine, request.publication, opened.written(engine, request.publication.keep))
-    refuse_spelling_conflicts(
-        engine, value_columns(opened.relation, opened.roles, engine.dialect), request.roles.values
-    )
-    _refuse_entities(engine, opened)
-    loaded, roles = copy_role_columns(engine, opened.relation, opened.roles)
-    whole = in_one_spelling(
-        engine, opened.relation, with_column_types(engine, opened.relation, _taking(opened, opened.roles))
-    )
-    table = RemedyTable(engine, opened.relation, whole, request.roles)
-    read_from = RemedyTable(engine, loaded, with_column_types(engine, loaded, _taking(opened, roles)), request.roles)
+    already, started, publication = len(engine.executed), time.monotonic(), request.publication
+    searched = open_searched_table(engine, request.of_lattice())
+    table = searched.opened
+    refuse_without_buckets(publication, request.roles, table.roles)
+    before(engine, publication, searched.written(publication.keep))
+    table.refuse_spelling_conflicts()
+    _refuse_entities(table)
+    copy = table.copied()
+    typed = with_column_types(engine, table.relation, _recoded_roles(searched, table.roles))
+    rewritten = RemedyTable(engine, table.relation, in_one_spelling(engine, table.relation, typed), request.roles)
+    typed = with_column_types(engine, copy.relation, _recoded_roles(searched, copy.roles))
+    read_from = RemedyTable(engine, copy.relation, typed, request.roles)
     with workbench_of(engine) as workbench:
-        run = _Run(engine, workbench, request, opened, table, read_from, started, tell)
-        result = run.result()
+        recoding = _Recoding(workbench, request, searched, rewritten, read_from, started, on_progress)
+        result = recoding.result()
     return replace(result, **provenance(engine, already))
 
 
 def plan_recoding(engine: Engine, request: RecodeRequest) -> list[Statement]:
-    """The statements that are known before anything has run: values and labels, sensitive values, and row patterns.
+    """Return the statements that are known before anything has run.
+
+    They read values and labels, sensitive values, and row patterns.
 
     Raises:
         UsageError: as `recode_and_publish`.
     """
-    opened = open_table(engine, request.of_lattice(), planned=True)
-    roles = with_column_types(engine, opened.relation, _taking(opened, opened.roles))
-    table = RemedyTable(engine, opened.relation, roles, request.roles)
-    first = statements_before(engine, request.publication, opened.written(engine, request.publication.keep))
-    return [*first, *plan_lattice(engine, request.of_lattice()), table.patterns_statement()]
+    searched = open_searched_table(engine, request.of_lattice(), planned=True)
+    relation = searched.opened.relation
+    roles = with_column_types(engine, relation, _recoded_roles(searched, searched.opened.roles))
+    table = RemedyTable(engine, relation, roles, request.roles)
+    first = statements_before(engine, request.publication, searched.written(request.publication.keep))
+    return [*first, *plan_search(searched), table.patterns_statement()]
 
 
-def _taking(opened: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
-    """The roles as the release has them: columns that are dropped are left out like direct identifiers.
+def _recoded_roles(searched: SearchedTable, roles: ResolvedRoles) -> ResolvedRoles:
+    """Return the roles as the release has them: columns that are dropped are left out like direct identifiers.
+
+    Args:
+        searched: has the hierarchies, which say what is dropped.
+        roles: of the table or its copy.
 
     Raises:
         UsageError: every column is dropped.
     """
-    found = [roles.quasi_identifiers[place] for place in opened.taking_part]
-    if not found:
+    recoded = [roles.quasi_identifiers[place] for place in searched.taking_part]
+    if not recoded:
         raise UsageError("Every quasi-identifier is dropped: nothing is left to recode.")
-    gone = [
+    dropped = [
         role
-        for role, hierarchy in zip(roles.quasi_identifiers, opened.hierarchies, strict=True)
+        for role, hierarchy in zip(roles.quasi_identifiers, searched.hierarchies, strict=True)
         if hierarchy.use is Use.DROP
     ]
-    return replace(roles, quasi_identifiers=tuple(found), identifiers=(*roles.identifiers, *gone))
+    return replace(roles, quasi_identifiers=tuple(recoded), identifiers=(*roles.identifiers, *dropped))
 
 
-def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
-    """Refuse people with several rows: their number in a merged group does not follow from its classes."""
-    entity = opened.roles.entity
+def _refuse_entities(table: OpenedTable) -> None:
+    """Raise UsageError if people have several rows: their number in a merged group does not follow from its classes."""
+    engine, entity = table.engine, table.roles.entity
     if entity is None:
         return
     statement = render(
         "remedies/recode/recode_persons.sql",
         engine.dialect,
         step="rows of people",
-        source=opened.relation,
+        source=table.relation,
         entity=entity,
     )
     rows, persons = (int(count) for count in engine.run(statement)[0])
@@ -243,60 +242,71 @@ def _refuse_entities(engine: Engine, opened: SearchedTable) -> None:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Recoding:
     """One recoding over one pair of engine and workbench.
 
     Args:
-        table: as its rows are rewritten. read_from: the same, its columns kept where reading again would parse again.
+        workbench: the engine that judges groups.
+        request: the request.
+        searched: the table as it was opened.
+        table: the same, as its rows are rewritten.
+        read_from: the same, with a copy of its columns where reading again would parse again.
+        started: when the work began.
+        on_progress: receives progress.
     """
 
-    engine: Engine
     workbench: Engine
     request: RecodeRequest
-    opened: SearchedTable
+    searched: SearchedTable
     table: RemedyTable
     read_from: RemedyTable
     started: float
-    tell: Tell
+    on_progress: Tell
 
     def result(self) -> RecodeResult:
-        """Everything that was asked for; where it comes from is told elsewhere."""
-        hierarchies = [self.opened.hierarchies[place] for place in self.opened.taking_part]
-        columns, loaded = self.read_from.roles.quasi_identifiers, self.read_from.relation
-        with dictionaries_of(self.engine, self.workbench, loaded, columns, hierarchies) as dictionaries:
-            given, inputs = self.request, read_inputs(self.request.inputs)
-            roles = self.read_from.roles
-            asked = read_attributes(self.engine, loaded, roles, given.roles, given.requirements, inputs)
-            attributes, apart = with_all_counts(asked), given.roles.nulls is NullPolicy.DISTINCT
+        """Return everything that was requested, except for its provenance."""
+        hierarchies = [self.searched.hierarchies[place] for place in self.searched.taking_part]
+        engine, relation, roles = self.table.engine, self.read_from.relation, self.read_from.roles
+        with dictionaries_of(engine, self.workbench, relation, roles.quasi_identifiers, hierarchies) as dictionaries:
+            request, inputs = self.request, self.searched.opened.inputs
+            attributes = with_all_counts(
+                read_attributes(engine, relation, roles, request.roles, request.requirements, inputs)
+            )
             read = read_classes(
-                self.workbench, self.table, self.read_from, dictionaries, attributes, given.beta, nulls_differ=apart
+                self.workbench,
+                self.table,
+                self.read_from,
+                dictionaries,
+                attributes,
+                request.beta,
+                nulls_differ=request.roles.nulls is NullPolicy.DISTINCT,
             )
             if not len(read.classes):
-                return self._result(read, f"{self.opened.relation.label} has no rows.")
+                return self._result(read, f"{self.table.relation.label} has no rows.")
             return self._recoded(read, attributes)
 
     def _recoded(self, read: ReadTable, attributes: list[CountedAttribute]) -> RecodeResult:
         """Recode the table, and measure the release; a result with the reasons if that is impossible."""
         classes, where = unique_classes(read.classes)
         judge = Judge(self.workbench, attributes, classes.rows)
-        why = list(self._infeasible(classes, attributes, judge))
-        if why:
-            return self._result(read, *why)
-        merged = self._grouped(read, classes, attributes, judge)
-        if merged.stuck:
-            return self._result(read, _stuck(read, merged.stuck))
-        made = made_of(read, merged.groups[where], ranges=self.request.method is Method.MONDRIAN)
-        release = self._released(read, made)
-        losses = self._losses(read, attributes, made.groups, [one.cells for one in made.columns])
-        beside = self._beside(read, attributes) if self.request.lattice else None
+        reasons = list(self._infeasible(classes, attributes, judge))
+        if reasons:
+            return self._result(read, *reasons)
+        grouping = self._grouped(read, classes, attributes, judge)
+        if grouping.stuck:
+            return self._result(read, _stuck(read, grouping.stuck))
+        published = publish_groups(read, grouping.groups[where], ranges=self.request.method is Method.MONDRIAN)
+        release = self._released(read, published)
+        losses = self._losses(read, attributes, published.groups, [column.cells for column in published.columns])
+        best_node = self._best_node(read, attributes) if self.request.lattice else None
         return replace(
-            self._result(read, made=made),
-            groups=len(made.sizes),
-            merges=merged.merges,
-            smallest=int(made.sizes.min()),
+            self._result(read, published=published),
+            groups=len(published.sizes),
+            merges=grouping.merges,
+            smallest=int(published.sizes.min()),
             losses=losses,
             release=release,
-            beside=beside,
+            beside=best_node,
         )
 
     # --- groups ---
@@ -305,18 +315,19 @@ class _Run:
         """Yield why not even the coarsest recoding meets the requirements; nothing when it may."""
         if not judge.inherited and self.request.method is Method.KACA:
             return
-        kept = [place for place, tree in enumerate(classes.trees) if tree.is_fixed]
-        sizes, words = classes.summed(*sorted_groups(groups_of(classes.nodes, kept)))
+        fixed = [place for place, tree in enumerate(classes.trees) if tree.is_fixed]
+        sizes, words = classes.summed(*sorted_groups(groups_of(classes.nodes, fixed)))
         if not judge.short(sizes, words).any():
             return
-        names = listing((self.table.roles.quasi_identifiers[place].label for place in kept), None)
-        among = f"for rows with the same {names} (unchanged)" if kept else "for all rows together"
+        names = listing((self.table.roles.quasi_identifiers[place].label for place in fixed), None)
+        among = f"for rows with the same {names} (unchanged)" if fixed else "for all rows together"
         for attribute in attributes:
-            for item in attribute.asked:
-                alone = [replace(one, asked=(item,) if one is attribute else ()) for one in attributes]
-                if decides(item) and Judge(self.workbench, alone, classes.rows).short(sizes, words).any():
-                    about = f" for {item.sensitive}" if item.sensitive else ""
-                    yield f"{item.requirement.text}{about} fails even {among}, so no recoding can meet it."
+            for check in attribute.asked:
+                only_check = [replace(each, asked=(check,) if each is attribute else ()) for each in attributes]
+                if decides(check) and Judge(self.workbench, only_check, classes.rows).short(sizes, words).any():
+                    about_attribute = f" for {check.sensitive}" if check.sensitive else ""
+                    text = f"{check.requirement.text}{about_attribute}"
+                    yield f"{text} fails even {among}, so no recoding can meet it."
 
     def _grouped(self, read: ReadTable, classes: Classes, attributes: list[CountedAttribute], judge: Judge) -> Grouping:
         """Group the classes by the method of the request.
@@ -324,79 +335,89 @@ class _Run:
         Raises:
             Incomplete: the time limit was reached.
         """
-        request, done = self.request, [0, 0]
+        request, reached = self.request, [0, 0]
         stop = until(self.started, request.time_budget)
 
-        def tell(steps: int, left: int) -> None:
-            done[:] = [steps, left]
-            self.tell(steps, left)
+        def count_steps(steps: int, groups: int) -> None:
+            reached[:] = [steps, groups]
+            self.on_progress(steps, groups)
 
         try:
             if request.method is Method.MONDRIAN:
-                return split_classes(classes, axes_of(self.workbench, read), judge, stop, tell)
+                return split_classes(classes, axes_of(self.workbench, read), judge, stop, count_steps)
             sizes = Judge(self.workbench, size_requirements_of(attributes), classes.rows)
             judges = (sizes, judge) if sizes.decides else (judge,)
-            return merge_classes(classes, judges, request.order, request.seed or 0, stop, tell)
+            return merge_classes(classes, judges, request.order, request.seed or 0, stop, count_steps)
         except BudgetSpent:
-            what = "merges" if request.method is Method.KACA else "rounds of splits"
+            steps = "merges" if request.method is Method.KACA else "rounds of splits"
             raise Incomplete(
-                f"Time limit of {request.time_budget:g} seconds reached after {done[0]:,} {what}, with {done[1]:,} "
-                "groups. An unfinished recoding is not safe, so nothing was published."
+                f"Time limit of {request.time_budget:g} seconds reached after {reached[0]:,} {steps}, with "
+                f"{reached[1]:,} groups. An unfinished recoding is not safe, so nothing was published."
             ) from None
 
     # --- what it comes to ---
 
-    def _released(self, read: ReadTable, made: Made) -> Release:
-        """The release, audited; written where that was asked for.
+    def _released(self, read: ReadTable, published: PublishedGroups) -> Release:
+        """Return the release, audited; it is written if the publication has a file.
 
         Raises:
             EngineError: the audit contradicts the recoding.
         """
-        request, pieces = self.request, made.pieces(read)
-        more = {"persons": self.table.roles.entity is not None, "originals": request.publication.original_qi}
-        rewritten = partial(rewrite, self.table, read.patterns, [one.levels for one in made.columns], pieces, salt=0)
-        shown = rewritten()
-        checked = rewritten(**more) if any(more.values()) else shown
-        found = rewriting.release(
-            self.table, shown, checked, request.requirements, inputs=request.inputs, publication=request.publication
+        request, levels = self.request, [column.levels for column in published.columns]
+        rewritten = partial(rewrite, self.table, read.patterns, levels, published.pieces(read), salt=0)
+        persons, originals = self.table.roles.entity is not None, request.publication.original_qi
+        plain = rewritten()
+        audited = rewritten(persons=persons, originals=originals) if persons or originals else plain
+        release = rewriting.release(
+            self.table, plain, audited, request.requirements, inputs=request.inputs, publication=request.publication
         )
-        if found.audit.classes != len(made.sizes) and request.roles.nulls is NullPolicy.EQUAL:
-            raise EngineError(rewriting.disagree(f"{found.audit.classes:,} classes, not {len(made.sizes):,}"))
-        return found
+        classes, groups = release.audit.classes, len(published.sizes)
+        if classes != groups and request.roles.nulls is NullPolicy.EQUAL:
+            raise EngineError(rewriting.disagree(f"{classes:,} classes, not {groups:,}"))
+        return release
 
     def _losses(
         self, read: ReadTable, attributes: list[CountedAttribute], groups: Integers, cells: Sequence[Cells]
     ) -> tuple[Loss, ...]:
-        beta = self.request.beta or Fraction(1)
-        inputs = read_inputs(self.request.inputs)
-        return measure_losses(self.workbench, self.engine, read, attributes, groups, cells, beta=beta, inputs=inputs)
+        """Measure what groups with these cells lose."""
+        beta, inputs = self.request.beta or Fraction(1), self.searched.opened.inputs
+        return measure_losses(
+            self.workbench, self.table.engine, read, attributes, groups, cells, beta=beta, inputs=inputs
+        )
 
-    def _beside(self, read: ReadTable, attributes: list[CountedAttribute]) -> Beside:
-        """The best node of the lattice under the same requirements, with the same losses."""
+    def _best_node(self, read: ReadTable, attributes: list[CountedAttribute]) -> Beside:
+        """Return the best node of the lattice under the same requirements, with the same losses."""
         budget = self.request.time_budget
         left = None if budget is None else max(0.0, budget - (time.monotonic() - self.started))
-        found = find_nodes(self.engine, self.request.of_lattice(left), table=self.opened)
-        if found.best is None:
-            return Beside(found.measure, found.complete, found.why)
-        groups, cells = made_at(read, found.best.levels)
+        search = find_nodes(self.table.engine, self.request.of_lattice(left), searched=self.searched)
+        best = search.best
+        if best is None:
+            return Beside(search.measure, search.complete, search.why)
+        groups, cells = groups_at(read, best.levels)
         losses = self._losses(read, attributes, groups, cells)
-        best, named = found.best, tuple(found.named(found.best.levels).items())
-        return Beside(found.measure, found.complete, (), best.levels, named, best.classes, best.smallest, losses)
+        named = tuple(search.named(best.levels).items())
+        return Beside(search.measure, search.complete, (), best.levels, named, best.classes, best.smallest, losses)
 
-    def _result(self, read: ReadTable, *why: str, made: Made | None = None) -> RecodeResult:
-        """The result without what a recoding comes to, or with the reasons why nothing satisfies what is required."""
+    def _result(self, read: ReadTable, *reasons: str, published: PublishedGroups | None = None) -> RecodeResult:
+        """Return the result without what a recoding comes to.
+
+        Args:
+            read: the table.
+            reasons: why nothing satisfies the requirements.
+            published: what is published of the groups, None = there are none.
+        """
         request = self.request
         columns: list[tuple[Hierarchy, int | None, tuple[tuple[str, int], ...]]] = [
-            (one.hierarchy, one.values, () if made is None else made.rows_at(place))
-            for place, one in enumerate(read.dictionaries)
+            (column.hierarchy, column.values, () if published is None else published.rows_at(place))
+            for place, column in enumerate(read.dictionaries)
         ]
-        columns += [(one, None, ()) for one in self.opened.hierarchies if one.use is Use.DROP]
+        columns += [(dropped, None, ()) for dropped in self.searched.hierarchies if dropped.use is Use.DROP]
         return RecodeResult(
             target=request.target.name,
             rows=read.classes.rows,
             roles=describe_roles(request.roles),
-            requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
-            warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
+            requirements=tuple(limit.text for limit in request.requirements if limit.severity != "warn"),
+            warn_only=tuple(limit.text for limit in request.requirements if limit.severity == "warn"),
             method=request.method.value,
             order=request.order.value if request.method is Method.KACA else None,
             seed=request.drawn,
@@ -404,29 +425,43 @@ class _Run:
             measure=request.measure,
             classes=len(read.classes),
             columns=tuple(
-                RecodeColumn(one.column, one.height, one.form, one.use.value, values, rows_at, one.by_default)
-                for one, values, rows_at in columns
+                RecodeColumn(
+                    hierarchy.column,
+                    hierarchy.height,
+                    hierarchy.form,
+                    hierarchy.use.value,
+                    values,
+                    rows_at,
+                    hierarchy.by_default,
+                )
+                for hierarchy, values, rows_at in columns
             ),
-            why=why,
+            why=reasons,
         )
 
 
 def _stuck(read: ReadTable, rows: int) -> str:
-    kept = [made.hierarchy.column for made in read.dictionaries if not made.hierarchy.height]
-    where = f" (unchanged columns: {', '.join(kept)})" if kept else ""
+    """Return why no recoding was found: rows are in a class that cannot be merged."""
+    fixed = [column.hierarchy.column for column in read.dictionaries if not column.hierarchy.height]
+    where = f" (unchanged columns: {', '.join(fixed)})" if fixed else ""
     return (
         f"{rows:,} rows are in a failing class that cannot be merged with any other{where}. Another order or method "
         "may find a recoding, because larger classes can fail requirements that their parts meet."
     )
 
 
-@takes(
-    "target * qi require sensitive hierarchies method order seed beta measure lattice time_budget identifier entity "
-    "joint nulls values sampling_fraction population_size publish_sql to buckets_to original_qi keep_column db query "
-    "where inputs read limits roles",
-    *(RecodeRequest, BucketPublication, Roles, Sampling),
-)
-def recode(given: Given) -> RecodeResult:
+def code_of(result: RecodeResult) -> ExitCode:
+    """Return the exit code of a recoding's result."""
+    return verdict(result.passed)
+
+
+def _requested_sql(request: RecodeRequest, result: RecodeResult) -> str:
+    """Return the SELECT of the release if it is to be printed, else nothing."""
+    return result.release.sql if result.release and request.publication.with_sql else ""
+
+
+@command(RecodeRequest, plan_recoding, code=code_of, sql=_requested_sql)
+def recode(engine: Engine, request: RecodeRequest) -> RecodeResult:
     """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 
     Args:
@@ -447,16 +482,4 @@ def recode(given: Given) -> RecodeResult:
         >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
         (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
     """
-    request = request_from(
-        RecodeRequest,
-        vars(given),
-        target=target_of(given),
-        roles=roles_from(vars(given), sampling=request_from(Sampling, vars(given))),
-        requirements=requirements(given.require),
-        inputs=given.inputs or {},
-        publication=request_from(BucketPublication, vars(given)),
-    )
-    targets = targets_of(request.of_lattice())
-    refuse_overwriting([request.publication.file, request.publication.buckets], files_read(given.db, targets))
-    with opened(given.db, given.limits, *targets) as engine:
-        return recode_and_publish(engine, request)
+    return recode_and_publish(engine, request)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import SECONDS, WEIGHTS, WHOLE, check_bounds, choice, option
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import FLAG, SECONDS, WEIGHTS, WHOLE, Option, check_bounds, choice, nested, option, part
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import Suppressed
-from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.publication import Publication, Suppressed
+from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, roles_part, target_part
+from sqlaudit.models.required import inputs_option, requirements_part
 
 _CELLS = "Search"
 
@@ -23,6 +24,35 @@ class How(StrEnum):
     AUTO = "auto"
     EXACT = "exact"
     FAST = "fast"
+
+
+_WAYS = choice(How)
+
+
+def _choose_how(given: Mapping[str, Any], _: str) -> How:
+    """Return the way to search: Python names it, the command line has flags.
+
+    Raises:
+        UsageError: a way that is none, or both flags.
+    """
+    if given.get("exact") and given.get("fast"):
+        raise UsageError(f"{spelled('exact', True)} and {spelled('fast', True)} exclude each other: give one of them.")
+    if given.get("exact"):
+        return How.EXACT
+    if given.get("fast"):
+        return How.FAST
+    return How(_WAYS.read("how", given.get("how", How.AUTO)))
+
+
+def _how_options() -> Iterator[Option]:
+    """Yield the option of Python, and the flags of the command line."""
+    exact, fast = (
+        "Prove the minimum, or report a lower bound; needs HiGHS.",
+        "Take a good answer at once, with a bound. Default: exact for small problems.",
+    )
+    yield Option("how", _WAYS, "", _CELLS, default=How.AUTO, only_python=True)
+    yield Option("exact", FLAG, exact, _CELLS, default=False, only_command_line=True)
+    yield Option("fast", FLAG, fast, _CELLS, default=False, only_command_line=True)
 
 
 @dataclass(frozen=True)
@@ -39,16 +69,17 @@ class SuppressRequest:
         weights: the cost of a cell by column.
         time_budget: seconds for the solver, None = no limit.
         seed: decides which copies of a row are separated; None = a secret number.
+        publication: the destination of the release.
 
     Raises:
-        UsageError: a requirement, role or number is not supported.
+        UsageError: a requirement, role or number is not supported, or a file cannot be written.
     """
 
-    target: Target
-    roles: Roles
-    requirements: tuple[Requirement, ...]
-    inputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    how: How = option(How.AUTO, choice(How), "", _CELLS, only_python=True)
+    target: Target = target_part()
+    roles: Roles = roles_part(without=("joint", "known_rows"))
+    requirements: tuple[Requirement, ...] = requirements_part()
+    inputs: Mapping[str, Any] = inputs_option()
+    how: How = part(_choose_how, _how_options, default=How.AUTO)
     rows: Suppressed | None = option(
         None, choice(Suppressed), "Suppress whole rows instead of single cells: leave them out, or star them.", _CELLS
     )
@@ -64,10 +95,12 @@ class SuppressRequest:
         metavar="TIME",
         shown="10s",
         least=0,
+        or_none=True,
     )
     seed: int | None = option(
         None, WHOLE, "Seed to choose among equal rows. Default: a secret number.", _CELLS, metavar="N"
     )
+    publication: Publication = nested(Publication)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -92,6 +125,16 @@ class SuppressRequest:
             )
         if self.seed is not None and not 0 <= self.seed < 2**63:
             raise UsageError(f"{spelled('seed')} must be a whole number from 0 to 2^63-1.")
+        self.publication.check()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that the suppression reads: the table, and a population table that the inputs name."""
+        if not self.inputs:
+            return (self.target,)
+        from sqlaudit.classes.inputs import further_targets  # `--help` reads no inputs
+
+        return (self.target, *further_targets(self.inputs, self.target))
 
     def _check_requirements(self) -> None:
         """Check that suppression can meet the requirements.

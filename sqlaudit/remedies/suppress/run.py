@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from sqlaudit.audits.release import before, in_one_spelling, statements_before
 from sqlaudit.base import solver
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import Given, request_from, takes
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import NOTHING, Publication, Suppressed
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_from, target_of
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import render
-from sqlaudit.classes.inputs import further_targets
-from sqlaudit.classes.opening import (
-    describe_roles,
-    open_for_release,
-    refuse_spelling_conflicts,
-    resolve_roles,
-    value_columns,
-)
-from sqlaudit.engines import opened
-from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.classes.opening import OpenedTable, describe_roles, open_for_release, open_table
+from sqlaudit.engines.command import command
+from sqlaudit.engines.contract import Engine, Provenance, provenance
 from sqlaudit.lattices.losses import column_weights
-from sqlaudit.models.registry import requirements
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import KEEP, STAR, Patterns, Piece, RemedyTable, read_patterns, release, rewrite
 from sqlaudit.remedies.suppress.exact import decide
@@ -44,24 +33,32 @@ from sqlaudit.remedies.suppress.result import Effort, SuppressedColumn, Suppress
 from sqlaudit.reports.document import plural
 
 
-def open_table(engine: Engine, request: SuppressRequest) -> RemedyTable:
-    """The table with its roles.
+def _open_table(engine: Engine, request: SuppressRequest) -> OpenedTable:
+    """Open the table, find its roles and read the inputs.
 
     Raises:
-        UsageError: a column that is not there, or persons with several rows.
+        UsageError: a column that is not there, or an input that may belong to several attributes.
     """
     relation = open_for_release(engine, request.target, request.roles)
-    roles = in_one_spelling(engine, relation, resolve_roles(request.roles, relation, engine))
-    return RemedyTable(engine, relation, roles, request.roles, roles.sensitive if request.l > 1 else ())
+    return open_table(engine, relation, request.roles, request.inputs)
 
 
-def suppress_table(
-    engine: Engine, request: SuppressRequest, published: Publication = NOTHING, watch: Watch | None = None
-) -> SuppressResult:
+def _rewritten(table: OpenedTable, request: SuppressRequest) -> RemedyTable:
+    """Return the table as its rows are rewritten: each value of a quasi-identifier has one spelling.
+
+    Raises:
+        UsageError: a column has equal values with several spellings, and no standard one.
+    """
+    roles = in_one_spelling(table.engine, table.relation, table.roles)
+    spread = roles.sensitive if request.l > 1 else ()
+    return RemedyTable(table.engine, table.relation, roles, request.roles, spread)
+
+
+def suppress_table(engine: Engine, request: SuppressRequest, watch: Watch | None = None) -> SuppressResult:
     """Find a suppression, audit its release and write it.
 
     Args:
-        engine: an open engine. request: the request. published: the destination of the release. watch: gets progress.
+        engine: an open engine. request: the request. watch: gets progress.
 
     Raises:
         UsageError: a request that the table cannot meet, or that does not fit it.
@@ -71,32 +68,34 @@ def suppress_table(
     already = len(engine.executed)
     if request.how is How.EXACT and request.rows is not Suppressed.DROP:
         solver.require()
-    table = open_table(engine, request)
-    refuse_spelling_conflicts(engine, value_columns(table.relation, table.roles, engine.dialect), request.roles.values)
-    before(engine, published, table.written(published.keep))
+    opened = _open_table(engine, request)
+    table = _rewritten(opened, request)
+    opened.refuse_spelling_conflicts()
+    before(engine, request.publication, table.written(request.publication.keep))
     _refuse_several_rows(table)
     patterns = read_patterns(table)
     problem = _problem(request, table, patterns)
     answer = _dropped(problem) if request.rows is Suppressed.DROP else _decided(request, table, problem, watch)
-    made = None
+    released = None
     if answer.effort.stopped != "interrupted":
-        made = _released(request, table, patterns, answer, published)
-    return _result(request, table, patterns, problem, answer, made, provenance(engine, already))
+        released = _released(request, table, patterns, answer)
+    return _result(request, table, patterns, problem, answer, released, provenance(engine, already))
 
 
-def plan_suppression(engine: Engine, request: SuppressRequest, published: Publication = NOTHING) -> list[Statement]:
-    """The statements of a suppression that are known before anything has run.
+def plan_suppression(engine: Engine, request: SuppressRequest) -> list[Statement]:
+    """Return the statements of a suppression that are known before anything has run.
 
     Raises:
-        UsageError: as `open_table`, or a column to keep that is not there or is not published.
+        UsageError: a column that is not there, or a column to keep that is not published.
     """
-    table = open_table(engine, request)
-    return [*statements_before(engine, published, table.written(published.keep)), table.patterns_statement()]
+    table = _rewritten(_open_table(engine, request), request)
+    written = table.written(request.publication.keep)
+    return [*statements_before(engine, request.publication, written), table.patterns_statement()]
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """What becomes of each copy, and what is known of it; costs in units of `scale`."""
+    """A decision on each copy, and what is known of it; costs in units of `scale`."""
 
     pieces: list[Piece]
     cells: tuple[int, ...]
@@ -107,7 +106,7 @@ class _Answer:
 
 
 def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, watch: Watch | None) -> _Answer:
-    """The suppression.
+    """Return the suppression that the search finds.
 
     Raises:
         UsageError: not even the whole table, with everything suppressed, meets the requirements.
@@ -118,43 +117,46 @@ def _decided(request: SuppressRequest, table: RemedyTable, problem: Problem, wat
     if values < problem.l:
         attribute = table.roles.sensitive[0].label
         raise UsageError(f"{attribute} has {values:,} different values, so no group can have {problem.l:,} of them.")
-    found = decide(problem, request.how, request.time_budget, watch)
-    best, stopped = found.solution, found.stopped
-    if not found.optimal and not stopped and request.how is How.AUTO and not solver.available():
+    decision = decide(problem, request.how, request.time_budget, watch)
+    best, stopped = decision.solution, decision.stopped
+    if not decision.optimal and not stopped and request.how is How.AUTO and not solver.available():
         stopped = "solver"
-    fast_cost = Fraction(found.fast_cost, _scale(request))
-    effort = Effort(request.how.value, found.method, stopped, found.variables, found.patterns, fast_cost)
+    fast_cost = Fraction(decision.fast_cost, _scale(request))
+    effort = Effort(request.how.value, decision.method, stopped, decision.variables, decision.patterns, fast_cost)
     touched = int(best.copies[best.starred[best.groups].any(axis=1)].sum())
-    return _Answer(_pieces(best), best.cells, best.cost, found.bound, touched, effort)
+    return _Answer(_pieces(best), best.cells, best.cost, decision.bound, touched, effort)
 
 
 def _pieces(best: Solution) -> list[Piece]:
-    """A solution as pieces: the copies of a unit follow each other from group to group."""
+    """Return a solution as pieces: the copies of a unit follow each other from group to group."""
     pieces: list[Piece] = []
     levels = best.starred.astype(int).tolist()
-    before, reached = -1, 0
+    last_unit, reached = -1, 0
     for unit, count, group in best.pieces:
-        reached = reached if unit == before else 0
+        reached = reached if unit == last_unit else 0
         pieces.append((unit + 1, reached + 1, reached + count, group + 1, *levels[group]))
-        before, reached = unit, reached + count
+        last_unit, reached = unit, reached + count
     return pieces
 
 
 def _dropped(problem: Problem) -> _Answer:
-    """Whole rows left out. A row that stays is published as it is, with all equal rows that stay, so these must be
-    enough; in a class that is good all rows can stay, in any other none can: no answer leaves out fewer."""
-    asked = replace(problem, missing_alone=problem.missing_alone and not problem.trivial)
-    stay, groups = asked.grouped(range(problem.width), np.ones(problem.units, dtype=np.bool_), problem.sizes)
-    number = dict(zip(stay.tolist(), (groups + 1).tolist(), strict=True))
+    """Return the suppression that leaves out whole rows.
+
+    A row that stays is published as it is, with all equal rows that stay, so these must be enough. In a class that is
+    good all rows can stay, in any other none can: no answer leaves out fewer.
+    """
+    of_rows = replace(problem, missing_alone=problem.missing_alone and not problem.trivial)
+    stay, groups = of_rows.grouped(range(problem.width), np.ones(problem.units, dtype=np.bool_), problem.sizes)
+    group_of = dict(zip(stay.tolist(), (groups + 1).tolist(), strict=True))
     left_out = problem.rows - int(problem.sizes[stay].sum())
-    none = (0,) * problem.width
-    pieces = [(unit + 1, 1, size, number.get(unit, 0), *none) for unit, size in enumerate(problem.sizes.tolist())]
+    levels = (0,) * problem.width
+    pieces = [(unit + 1, 1, size, group_of.get(unit, 0), *levels) for unit, size in enumerate(problem.sizes.tolist())]
     cost = left_out * sum(problem.weights)
     return _Answer(pieces, (left_out,) * problem.width, cost, cost, left_out, Effort("exact", "rows"))
 
 
 def _problem(request: SuppressRequest, table: RemedyTable, patterns: Patterns) -> Problem:
-    """The problem in whole numbers.
+    """Return the problem in whole numbers.
 
     Raises:
         UsageError: there is no row.
@@ -177,6 +179,7 @@ def _problem(request: SuppressRequest, table: RemedyTable, patterns: Patterns) -
 
 
 def _weights(request: SuppressRequest, table: RemedyTable) -> tuple[Fraction, ...]:
+    """Return the cost of a cell of each column."""
     labels = [role.label for role in table.roles.quasi_identifiers]
     return column_weights(request.weights, labels) or (Fraction(1),) * len(labels)
 
@@ -187,11 +190,7 @@ def _scale(request: SuppressRequest) -> int:
 
 
 def _refuse_several_rows(table: RemedyTable) -> None:
-    """Nothing when every person has one row, so that rows count persons.
-
-    Raises:
-        UsageError: a person has more than one row, or a row has no person.
-    """
+    """Raise UsageError if a person has more than one row, or a row has no person: then rows do not count persons."""
     entity = table.roles.entity
     if entity is None:
         return
@@ -211,16 +210,14 @@ def _refuse_several_rows(table: RemedyTable) -> None:
         )
 
 
-def _released(
-    request: SuppressRequest, table: RemedyTable, patterns: Patterns, answer: _Answer, published: Publication
-) -> Release:
-    """The release, audited and written."""
+def _released(request: SuppressRequest, table: RemedyTable, patterns: Patterns, answer: _Answer) -> Release:
+    """Return the release, audited and written."""
     salt = secrets.randbits(63) if request.seed is None else request.seed
     levels = [(KEEP, STAR)] * len(table.roles.quasi_identifiers)
     rewritten = partial(rewrite, table, patterns, levels, answer.pieces, salt=salt)
     plain = rewritten()
     audited = rewritten(persons=True) if table.roles.entity else plain
-    return release(table, plain, audited, request.requirements, inputs=request.inputs, publication=published)
+    return release(table, plain, audited, request.requirements, inputs=request.inputs, publication=request.publication)
 
 
 def _result(
@@ -229,10 +226,10 @@ def _result(
     patterns: Patterns,
     problem: Problem,
     answer: _Answer,
-    made: Release | None,
-    told: Mapping[str, Any],
+    released: Release | None,
+    origin: Provenance,
 ) -> SuppressResult:
-    """Return the result: the answer with its cost and bound, and the release."""
+    """Return the result: the answer with its cost and bound, the release, and where all of it comes from."""
     scale = _scale(request)
     labels = (role.label for role in table.roles.quasi_identifiers)
     columns = tuple(map(SuppressedColumn, labels, _weights(request, table), answer.cells))
@@ -241,26 +238,37 @@ def _result(
         rows=patterns.rows,
         patterns=problem.row_patterns,
         roles=describe_roles(request.roles),
-        requirements=tuple(one.text for one in request.requirements if one.severity != "warn"),
-        warn_only=tuple(one.text for one in request.requirements if one.severity == "warn"),
+        requirements=tuple(limit.text for limit in request.requirements if limit.severity != "warn"),
+        warn_only=tuple(limit.text for limit in request.requirements if limit.severity == "warn"),
         whole_rows=request.rows.value if request.rows else "",
         columns=columns,
         cost=Fraction(answer.cost, scale),
         bound=Fraction(answer.bound, scale),
         touched=answer.touched,
         effort=answer.effort,
-        release=made,
-        **told,
+        release=released,
+        **origin,
     )
 
 
-@takes(
-    "target * qi require sensitive how rows weights time_limit seed publish_sql to keep_column identifier entity "
-    "nulls values db query where inputs read limits roles",
-    *(SuppressRequest, Publication, Roles),
-    time_limit=("float | None", 10.0),
+def code_of(result: SuppressResult) -> ExitCode:
+    """Return the exit code of a suppression's result."""
+    return verdict(True, result.complete)
+
+
+def _requested_sql(request: SuppressRequest, result: SuppressResult) -> str:
+    """Return the SELECT of the release if it is to be printed, else nothing."""
+    return result.release.sql if result.release and request.publication.with_sql else ""
+
+
+@command(
+    SuppressRequest,
+    plan_suppression,
+    code=code_of,
+    sql=_requested_sql,
+    stopped=lambda result: result.effort.stopped == "interrupted",
 )
-def suppress(given: Given) -> SuppressResult:
+def suppress(engine: Engine, request: SuppressRequest) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
 
     Args:
@@ -282,21 +290,4 @@ def suppress(given: Given) -> SuppressResult:
         >>> int(found.cost), found.optimal, [column.cells for column in found.columns]
         (4, True, [2, 0, 2])
     """
-    request = request_from(
-        SuppressRequest,
-        vars(given),
-        target=target_of(given),
-        roles=roles_from(vars(given)),
-        requirements=requirements(given.require),
-        inputs=given.inputs or {},
-    )
-    published = request_from(Publication, vars(given))
-    published.check()
-    refuse_overwriting([published.file], files_read(given.db, targets_of(request)))
-    with opened(given.db, given.limits, *targets_of(request)) as engine:
-        return suppress_table(engine, request, published)
-
-
-def targets_of(request: SuppressRequest) -> tuple[Target, ...]:
-    """Everything that a suppression reads."""
-    return (request.target, *further_targets(request.inputs, request.target))
+    return suppress_table(engine, request)
