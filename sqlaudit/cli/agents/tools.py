@@ -10,21 +10,22 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import sqlaudit
 from sqlaudit.audits.disclosure.request import DisclosureRequest
+from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.columns_of import find_column, unknown_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import expanded, is_file, is_folder, resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
-from sqlaudit.base.options import NAMES, Option, option, options_of
+from sqlaudit.base.options import Option, all_options_of
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import HOLD, Coverage, Limits, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.column_sets.request import ColumnRequest
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.paths import in_folder, missing
@@ -134,20 +135,12 @@ def check_table_count(tables: Mapping[str, str]) -> Mapping[str, str]:
 
 MOST_NAMES = 500
 LONGEST_NAME = 300
+_LISTS = ("names", "ordered", "requirements")
 _ONE_COLUMN = ("entity", "sequence")
 _OTHER_TABLE = "static_from"
 _NOT_FOR_AGENTS = "Agents cannot use conditions, queries, expressions, paths or values."
 _WHOLE_NUMBERS = {"knowledge": (0, 200), "known": (1, 6)}
 """Bounds of numbers that the command line also takes as ranges, by option."""
-
-
-@dataclass(frozen=True)
-class _RequirementOptions:
-    """The requirements of a tool."""
-
-    require: tuple[str, ...] = option(
-        (), NAMES, "Requirements, for example k=5, l=3 or t=0.2. The result then has a verdict.", HOLD
-    )
 
 
 @dataclass(frozen=True)
@@ -222,7 +215,7 @@ class AgentTool:
         for name, tool_option in self.options.items():
             if name == "require" or name not in arguments:
                 continue
-            is_list = tool_option.kind.name in ("names", "ordered")
+            is_list = tool_option.kind.name in _LISTS
             if is_list or tool_option.kind.name == "column" or name in _ONE_COLUMN:
                 relation = static_table if name == "static" and static_table is not None else table
                 for text in arguments[name] if is_list else (arguments[name],):
@@ -236,7 +229,7 @@ def _shape(tool_option: Option) -> dict[str, Any]:
     if tool_option.name in _WHOLE_NUMBERS:
         least, most = _WHOLE_NUMBERS[tool_option.name]
         return {"type": "integer", "minimum": least, "maximum": most}
-    if kind in ("names", "ordered"):
+    if kind in _LISTS:
         items = {"type": "string", "maxLength": LONGEST_NAME}
         return {"type": "array", "items": items, "maxItems": MOST_NAMES}
     if kind in ("whole", "range", "most"):
@@ -276,10 +269,16 @@ def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
         raise UsageError(f"{name} takes {expected}.")
 
 
-def _select_options(request: type[Any], *names: str) -> dict[str, Option]:
-    """Return some options of a request, by name."""
-    by_name = {request_option.name: request_option for _, request_option in options_of(request)}
-    return {name: by_name[name] for name in names}
+_REQUIRE_HELP = "Requirements, for example k=5, l=3 or t=0.2. The result then has a verdict."
+
+
+def _options_for_agents(request: type[Any], *names: str) -> dict[str, Option]:
+    """Return those options of a request that agents may give, by name: what is not named here is not theirs."""
+    by_name = {option.name: option for option in all_options_of(request)}
+    options = {name: by_name[name] for name in names}
+    if "require" in options:
+        options["require"] = replace(options["require"], help=_REQUIRE_HELP)
+    return options
 
 
 TOOLS = {
@@ -290,7 +289,7 @@ TOOLS = {
             "Columns and proposed roles",
             "Facts of each column of a table (counts of rows, missing and different values) and its proposed role: "
             "direct identifier, quasi-identifier or sensitive attribute. Start here. Values are never shown.",
-            _select_options(ProfileRequest, "sets"),
+            _options_for_agents(ProfileRequest, "sets"),
             (),
             "profile",
         ),
@@ -300,14 +299,12 @@ TOOLS = {
             "How easily people in a table can be re-identified: k-anonymity, l-diversity, t-closeness and other "
             "models, with a verdict on requirements. qi: columns that others may know about a person, sensitive: "
             "columns that they should not learn.",
-            {
-                **_select_options(
-                    Roles, "qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"
-                ),
-                **_select_options(Sampling, "sampling_fraction", "population_size"),
-                **_select_options(Coverage, "accept_identifier", "insensitive", "all_columns_named"),
-                **_select_options(_RequirementOptions, "require"),
-            },
+            _options_for_agents(
+                AuditRequest,
+                *("qi", "sensitive", "identifier", "entity", "joint", "nulls", "known_rows", "values"),
+                *("sampling_fraction", "population_size", "accept_identifier", "insensitive", "all_columns_named"),
+                "require",
+            ),
             ("qi",),
             "audit",
             {"worst_classes": 0},  # which of several is told, and its counts of values, follow the order of values
@@ -316,7 +313,7 @@ TOOLS = {
             "columns",
             "Sets of columns that identify people",
             "Sets of columns with rows in groups smaller than k, or that separate all rows.",
-            _select_options(
+            _options_for_agents(
                 ColumnRequest,
                 *("columns", "exclude", "entity", "k", "tolerance", "nulls", "max_size", "identifying", "epsilon"),
                 *("delta", "ratio", "find", "rank_by", "limit", "values", "start", "restarts", "seed", "time_budget"),
@@ -329,10 +326,10 @@ TOOLS = {
             "disclosure",
             "Worst-case background knowledge",
             "The most that an attacker with 0, 1, 2 … pieces of knowledge can learn about a sensitive column, exactly.",
-            {
-                **_select_options(Roles, "qi", "sensitive", "entity", "joint", "nulls", "values"),
-                **_select_options(DisclosureRequest, "knowledge", "threshold", "weakest"),
-            },
+            _options_for_agents(
+                DisclosureRequest,
+                *("qi", "sensitive", "entity", "joint", "nulls", "values", "knowledge", "threshold", "weakest"),
+            ),
             ("qi", "sensitive"),
             "disclosure_curve",
         ),
@@ -340,14 +337,11 @@ TOOLS = {
             "persons",
             "People with many rows",
             "For tables with one row per event (visits, purchases): how few known events identify a person.",
-            {
-                **_select_options(
-                    PersonsRequest,
-                    *("entity", "qi", "static", "static_from", "sensitive", "known", "k", "h", "rho", "multiset"),
-                    *("sequence", "random", "draws", "seed", "nulls", "effects", "time_budget", "values"),
-                ),
-                **_select_options(_RequirementOptions, "require"),
-            },
+            _options_for_agents(
+                PersonsRequest,
+                *("entity", "qi", "static", "static_from", "sensitive", "known", "k", "h", "rho", "multiset"),
+                *("sequence", "random", "draws", "seed", "nulls", "effects", "time_budget", "values", "require"),
+            ),
             ("entity", "qi"),
             "persons",
         ),
@@ -362,7 +356,7 @@ def in_a_call(tool: AgentTool) -> Callable[[str, tuple[object, ...]], str | None
     def spell(field: str, values: tuple[object, ...]) -> str | None:
         if field not in tool.options:
             return None
-        is_list = tool.options[field].kind.name in ("names", "ordered")
+        is_list = tool.options[field].kind.name in _LISTS
         texts = [str(value) for value in values] if is_list else values[0] if values else None
         return f'"{field}": {json.dumps(texts, default=str)}' if values else f'"{field}"'
 
