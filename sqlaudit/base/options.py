@@ -272,6 +272,7 @@ class Option:
         writes: whether it names a file to write. needed: whether a call in Python must give it. or_none: whether
             Python takes None though the default is another.
         positional: whether a call in Python may give it by its position.
+        python_default: the default as Python writes it, where the field's own is of another type; None = the field's.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Option:
     needed: bool = False
     or_none: bool = False
     positional: bool = False
+    python_default: Any = None
 
     def check(self, value: Any) -> None:
         """Nothing when a number is within its bounds.
@@ -307,7 +309,8 @@ class Option:
 
     def in_python(self) -> tuple[str, Any, str]:
         """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
-        default = None if isinstance(self.default, dict) else self.default
+        default = self.default if self.python_default is None else self.python_default
+        default = None if isinstance(default, dict) else default
         if isinstance(default, Fraction) and default.denominator == 1:
             default = int(default)
         takes_none = (default is None and not self.needed) or self.or_none
@@ -324,11 +327,11 @@ class Option:
     def _bounds(self) -> str:
         if self.kind is NOT_NEGATIVE:
             return "a number of 0 or more"
-        if self.kind is SHARE and self.least is not None and self.most is not None:
+        if self.kind.name == SHARE.name and self.least is not None and self.most is not None:
             return f"a share from {self.least} to {self.most} (100%)"
         limits = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
         words = " and ".join(f"{how} {bound:,}" for how, bound in limits if bound is not None)
-        return f"a share of {words}" if self.kind is SHARE else words
+        return f"a share of {words}" if self.kind.name == SHARE.name else words
 
 
 def option(
