@@ -14,6 +14,7 @@ from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Roles
+from sqlaudit.classes.opening import find_columns
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
@@ -336,12 +337,11 @@ def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
     alone = replace(request, sensitive=())
     persons = open_side(engine, replace(request.release, buckets=None), alone)
     relation = engine.open(request.release)
-    sensitive = tuple(resolve(name, relation, engine.dialect, about("sensitive")) for name in request.sensitive)
-    bucket = resolve(buckets.column, relation, engine.dialect, about("bucket_column"))
+    columns = find_columns(engine, relation, sensitive=request.sensitive, bucket_column=(buckets.column,))
     keyed, persons_keyed = alike(
         replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns), engine.dialect
     )
-    buckets_of = Side(relation, relation, (bucket,), sensitive, ())
+    buckets_of = Side(relation, relation, columns["bucket_column"], columns["sensitive"], ())
     own, values = alike(replace(original, keys=()), buckets_of, engine.dialect)
     original = replace(original, columns=keyed.sensitive, keys=keyed.keys, sensitive=own.sensitive)
     persons = replace(persons, columns=persons_keyed.sensitive, keys=persons_keyed.keys)

@@ -7,13 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, copy_columns, refuse_spelling_conflicts
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    find_columns,
+    refuse_spelling_conflicts,
+    repeated_columns,
+)
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check, Context
@@ -80,24 +87,20 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
         UsageError: a column has two roles, or its values cannot be compared with those of other releases.
     """
     relation = engine.open(target)
-    names = {"entity": (request.entity,), "qi": request.qi, "sensitive": request.sensitive}
-    columns = [
-        resolve(name, relation, engine.dialect, about(role))
-        for role, names_of_role in names.items()
-        for name in names_of_role
-    ]
-    if len({column.sql for column in columns}) < len(columns):
+    by_role = find_columns(engine, relation, entity=(request.entity,), qi=request.qi, sensitive=request.sensitive)
+    if repeated_columns(by_role):
         raise UsageError(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}. Give every column one role."
         )
-    for column in (columns[0], *columns[len(request.qi) + 1 :]):
+    for column in (*by_role["entity"], *by_role["sensitive"]):
         if column.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
             raise UsageError(
                 f"{column.label} of {relation.label} treats differently written texts as equal (by its collation or "
                 "type), so values of other releases cannot be matched. Give all releases a view with one spelling, for "
                 "example in lower case."
             )
+    columns = [column for columns_of_role in by_role.values() for column in columns_of_role]
     kinds = _kinds(engine, relation, columns)
     entity, *rest = [replace(column, kind=kind) for column, kind in zip(columns, kinds, strict=True)]
     keys = len(request.qi)

@@ -19,7 +19,14 @@ from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, copy_columns, refuse_spelling_conflicts
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    find_columns,
+    refuse_spelling_conflicts,
+    repeated_columns,
+)
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
@@ -122,14 +129,11 @@ def open_tables(engine: Engine, request: CompareRequest) -> list[ComparedTable]:
 
 def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> ComparedTable:
     """Find the roles in a table; the database is asked for the types of expressions."""
+    columns = find_columns(engine, relation, qi=request.qi, sensitive=request.sensitive)
     keys, targets = (
-        tuple(
-            _with_column_type(engine, relation, resolve(name, relation, engine.dialect, about(field))) for name in names
-        )
-        for field, names in (("qi", request.qi), ("sensitive", request.sensitive))
+        tuple(_with_column_type(engine, relation, column) for column in columns[role]) for role in ("qi", "sensitive")
     )
-    named = [column.sql for column in (*keys, *targets)]
-    if len(set(named)) < len(named):
+    if repeated_columns(columns):
         raise UsageError(
             f"A column is named twice in {spelled('qi')} and {spelled('sensitive')}. Give every column one role."
         )
