@@ -127,7 +127,7 @@ class AttackRequest:
         seed: of random shuffles. only: the attacks to try, by name; empty = all.
 
     Raises:
-        UsageError: a number out of bounds, or an option without the one it needs.
+        UsageError: a number out of bounds, an unknown attack, or an option without the one it needs.
     """
 
     target: Target = target_part(buckets=True)

@@ -65,13 +65,14 @@ def _table(given: Mapping[str, Any], parameter: str) -> Target | None:
     return None if table is None else make_target(table, read=given.get("read"))
 
 
-def _original(given: Mapping[str, Any], parameter: str) -> Target:
+def _needed_table(given: Mapping[str, Any], parameter: str) -> Target:
+    """Return a table as `_table` does. Raise UsageError if there is none, as for every target."""
     return _table(given, parameter) or make_target(None)
 
 
 def _release(given: Mapping[str, Any], parameter: str) -> Target:
     """Return the release, with the table of values of one in buckets."""
-    return make_target(_original(given, parameter), buckets=given.get("buckets"))
+    return make_target(_needed_table(given, parameter), buckets=given.get("buckets"))
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class CompareRequest:
         UsageError: options that exclude each other, or a number out of its range.
     """
 
-    original: Target = part(_original, parameters=("original",), kind="original")
+    original: Target = part(_needed_table, parameters=("original",), kind="original")
     release: Target = part(_release, parameters=("release", "read", "buckets"), kind="release")
     other: Target | None = option(
         None,
