@@ -66,8 +66,8 @@ def compare(file: Path, *, copies: bool = True, **more: Any) -> None:
     asked = {"qi": KEYS, "sensitive": TARGETS, "synthetic": True, "holdout": others.get("others")} | more
     request = CompareRequest(Target(relation="original"), Target(relation="synthetic"), **asked)
     if not copies:
-        counting = run._counting
-        run._counting = lambda engine, asked: _without_columns(counting(engine, asked))
+        counting = run.open_counting
+        run.open_counting = lambda engine, asked: _without_columns(counting(engine, asked))
     with connect(str(file)) as engine:
         run.find_disclosure(engine, request)
 

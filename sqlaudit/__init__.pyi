@@ -169,6 +169,10 @@ def attack(
     *,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
+    entity: str | None = None,
+    joint: bool = False,
+    nulls: NullPolicy | str = NullPolicy.EQUAL,
+    values: Folding | str | None = None,
     identified: Any = None,
     match: Sequence[Name] = (),
     key: Name | None = None,
@@ -176,18 +180,14 @@ def attack(
     other_qi: Sequence[str] | str = (),
     position: Name | None = None,
     categories: Mapping[str, Any] | str | Path | None = None,
+    width: int | float | str | Fraction | None = None,
     hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None = None,
     require: Require = None,
     node: Sequence[int] | None = None,
     k: int = 5,
     pieces: int = 3,
     sure: int | str | float | Fraction = "0.9",
-    width: int | float | str | Fraction | None = None,
     only: Sequence[str] | str = (),
-    entity: str | None = None,
-    joint: bool = False,
-    nulls: NullPolicy | str = NullPolicy.EQUAL,
-    values: Folding | str | None = None,
     show_values: bool = False,
     top: int = 10,
     seed: int = 0,
@@ -205,6 +205,11 @@ def attack(
         target: the release: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         qi: quasi-identifiers: columns or expressions: age,"(year(birth))".
         sensitive: sensitive columns, each audited on its own.
+        entity: column that identifies the person; group sizes then count people.
+        joint: treat the other sensitive columns as quasi-identifiers (stricter).
+        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
         identified: a table or file with names, such as a register of voters.
         match: the columns to link by, as `zip`, `zip=plz` or a pair; empty = all quasi-identifiers.
         key: a column in both tables that identifies people, to confirm matches.
@@ -213,19 +218,14 @@ def attack(
         position: a column that numbers the rows in both releases, where rows have no order.
         categories: categories of sensitive values: a file, or a mapping as `sqlaudit.classes.inputs.read_inputs` takes
             it.
+        width: largest difference of similar sensitive numbers (days for dates).
         hierarchies: hierarchies of the quasi-identifiers, to read their labels in cells: a file, folder or mapping.
         require, node: the requirements and levels of the search that made the release, for the minimality attack (None
             = levels found from the cells).
         k: report people with fewer candidates than this.
         pieces: the largest number of values that an attacker rules out.
         sure: probability from which a guess counts as nearly sure.
-        width: largest difference of similar sensitive numbers (days for dates).
         only: the attacks to try, by name; empty = all.
-        entity: column that identifies the person; group sizes then count people.
-        joint: treat the other sensitive columns as quasi-identifiers (stricter).
-        nulls: missing quasi-identifiers equal each other, equal nothing, or match anything (equal, distinct, wildcard).
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
         show_values, top: whether to show classes and values, and how many per attack.
         seed: seed of random shuffles.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -518,28 +518,28 @@ def compare(
     original: Any,
     release: Any,
     *,
+    other: Any = None,
+    holdout: Any = None,
     qi: Sequence[str] | str,
     sensitive: Sequence[str] | str = (),
+    values: Folding | str | None = None,
+    hierarchies: Any = None,
     key: Sequence[str] | str = (),
     by_position: bool = False,
-    hierarchies: Any = None,
-    other: Any = None,
     measures: Sequence[str] | str = (),
     beta: int | float | str | Fraction = 1,
     distance: str = "equal",
+    noise_queries: int = 100,
     queries: Sequence[str] | str = (),
     workload: int = 0,
-    noise_queries: int = 100,
     seed: int = 0,
+    show_values: bool = False,
     synthetic: Literal[False] = False,
-    holdout: Any = None,
     known: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     require: Require = None,
-    inputs: Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    values: Folding | str | None = None,
     db: Database = None,
+    inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -548,30 +548,31 @@ def compare(
 
     Args:
         original, release: tables, views, file paths, frames or `Target`s, both in one database or both files or frames.
+        other: another release of the same original, to compare how coarse both are.
+        holdout: with `synthetic`, people who were not used for it, as `original` has those who were.
         qi: quasi-identifiers, which both tables have.
         sensitive: sensitive columns, unchanged in the release.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        hierarchies: a file, a folder or a mapping, as for `sqlaudit.hierarchies.read.read_hierarchies`.
         key: columns that identify a row in both. Without these or `by_position`, rows are paired by containment where
             that is unique.
         by_position: rows correspond by their order.
-        hierarchies: a file, a folder or a mapping, as for `sqlaudit.hierarchies.read.read_hierarchies`.
-        other: another release of the same original, to compare how coarse both are.
         measures: names of loss measures; all by default, range-query-noise only with `workload`.
         beta: for height weights 1/(j-1)^beta.
         distance: distance of sensitive values, for losses that need it (equal, ordered, hierarchical).
+        noise_queries: number of queries for the range-query noise.
         queries: aggregate queries (one text may have several) to run on both tables.
         workload: number of random counting queries; none by default.
-        noise_queries: number of queries for the range-query noise.
         seed: seed of all random choices.
+        show_values: whether answers of grouped queries show their groups, and synthetic data the most common value.
         synthetic: `release` is a synthetic table: the result is what it discloses of the people of `original`.
-        holdout: with `synthetic`, people who were not used for it, as `original` has those who were.
         known: with `synthetic`, also all sets of so many known quasi-identifiers, up to 3.
         nulls: with `synthetic`: missing quasi-identifiers equal each other, or equal nothing (equal, distinct,
             wildcard).
-        require, inputs: as for `sqlaudit.audit`, for the audit of the release.
-        show_values: whether answers of grouped queries show their groups, and synthetic data the most common value.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
+        require: as for `sqlaudit.audit`, for the audit of the release.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        inputs: as for `sqlaudit.audit`, for the audit of the release.
         read: how files are read.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
         limits: time, memory and threads.
@@ -586,28 +587,28 @@ def compare(
     original: Any,
     release: Any,
     *,
+    other: Any = None,
+    holdout: Any = None,
     qi: Sequence[str] | str,
     sensitive: Sequence[str] | str = (),
+    values: Folding | str | None = None,
+    hierarchies: Any = None,
     key: Sequence[str] | str = (),
     by_position: bool = False,
-    hierarchies: Any = None,
-    other: Any = None,
     measures: Sequence[str] | str = (),
     beta: int | float | str | Fraction = 1,
     distance: str = "equal",
+    noise_queries: int = 100,
     queries: Sequence[str] | str = (),
     workload: int = 0,
-    noise_queries: int = 100,
     seed: int = 0,
+    show_values: bool = False,
     synthetic: Literal[True],
-    holdout: Any = None,
     known: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     require: Require = None,
-    inputs: Mapping[str, Any] | None = None,
-    show_values: bool = False,
-    values: Folding | str | None = None,
     db: Database = None,
+    inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     buckets: Buckets | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -1128,13 +1129,13 @@ def releases(
     targets: Sequence[Any],
     *,
     entity: str = "",
-    values: Folding | str | None = None,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
+    values: Folding | str | None = None,
     counterfeits: bool = False,
-    require: Require = None,
-    show_values: bool = False,
     top: int = 10,
+    show_values: bool = False,
+    require: Require = None,
     db: Database = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -1145,13 +1146,13 @@ def releases(
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
         entity: column that identifies the person in every release.
-        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
-            invisible characters count as one. Required if there are any.
         qi: quasi-identifiers, as published.
         sensitive: sensitive columns.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
         counterfeits: rows without an `entity` are counterfeits: added rows of no person.
+        top, show_values: how many people with one possible value to show, and whether to show any.
         require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether to show people with one possible value, and how many.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read.
         limits: time, memory and threads.

@@ -375,37 +375,50 @@ class ResolvedRoles:
         return (*self.sensitive, *((self.weights,) if self.weights else ()))
 
 
+def find_columns(engine: Engine, relation: Relation, **names: Sequence[str]) -> dict[str, tuple[Resolved, ...]]:
+    """Find columns or expressions in an open table, by the parameter that names them.
+
+    Raises:
+        UsageError: a column is not in the table.
+    """
+    return {
+        parameter: tuple(resolve(name, relation, engine.dialect, about(parameter)) for name in columns)
+        for parameter, columns in names.items()
+    }
+
+
+def repeated_columns(columns: Mapping[str, Sequence[Resolved]]) -> list[str]:
+    """Return the SQL of the columns that have more than one role, or one of them twice."""
+    uses = Counter(column.sql for group in columns.values() for column in group)
+    return [sql for sql, times in uses.items() if times > 1]
+
+
 def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedRoles:
     """Find the columns of every role, with people and sensitive values folded if the user chose that.
 
     Raises:
         UsageError: a column is not in the table, or is named twice.
     """
-    options = {
-        "quasi-identifier": about("qi"),
-        "sensitive attribute": about("sensitive"),
-        "direct identifier": about("identifier"),
-        "entity": about("entity"),
-        "sampling weights": about("weights"),
-    }
-    columns = {
-        role: tuple(resolve(name, relation, engine.dialect, options[role]) for name in names)
-        for role, names in roles.by_role().items()
-    }
-    uses = Counter(column.sql for group in columns.values() for column in group)
-    repeated = [sql for sql, times in uses.items() if times > 1]
-    if repeated:
+    by_role = roles.by_role()
+    columns = find_columns(
+        engine,
+        relation,
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        identifier=roles.identifiers,
+        entity=by_role["entity"],
+        weights=by_role["sampling weights"],
+    )
+    if repeated := repeated_columns(columns):
         raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
-    for role in ("quasi-identifier", "sensitive attribute", "entity", "sampling weights"):
-        is_key = role == "quasi-identifier"
+    for role in ("qi", "sensitive", "entity", "weights"):
+        is_key = role == "qi"
         columns[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in columns[role])
-    entity, weights = (columns[role][0] if columns[role] else None for role in ("entity", "sampling weights"))
-    sensitive = [
-        apply_spelling_policy(engine, relation, column, roles.values) for column in columns["sensitive attribute"]
-    ]
+    entity, weights = (columns[role][0] if columns[role] else None for role in ("entity", "weights"))
+    sensitive = [apply_spelling_policy(engine, relation, column, roles.values) for column in columns["sensitive"]]
     if entity is not None:
         entity = apply_spelling_policy(engine, relation, entity, roles.values, missing=False)
-    return ResolvedRoles(columns["quasi-identifier"], tuple(sensitive), columns["direct identifier"], entity, weights)
+    return ResolvedRoles(columns["qi"], tuple(sensitive), columns["identifier"], entity, weights)
 
 
 def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: bool) -> Resolved:
@@ -444,7 +457,7 @@ def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
     relation = engine.open(target)
     if not relation.missing:
         return relation
-    quasi_identifiers = [resolve(name, relation, engine.dialect, about("qi")) for name in roles.quasi_identifiers]
+    quasi_identifiers = find_columns(engine, relation, qi=roles.quasi_identifiers)["qi"]
     keys = {column for role in quasi_identifiers for column in columns_read(role, relation, engine.dialect)}
     coded = next((missing.column for missing in relation.missing if missing.column not in keys), None)
     if coded is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,21 @@ import click
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import PrivateFolder, is_folder
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, RequestPart, all_options_of, option, options_of, parts_of, request_from
+from sqlaudit.base.options import (
+    FILE,
+    FLAG,
+    TABLE,
+    Option,
+    RequestPart,
+    all_options_of,
+    option,
+    options_of,
+    parts_of,
+    request_from,
+)
 from sqlaudit.base.spec import (
     CLASSES,
+    LOOK,
     Buckets,
     Coverage,
     Limits,
@@ -119,13 +131,13 @@ def target_of(
         raise UsageError("Give a table or file, or a --query, not both.")
     if query and where:
         raise UsageError("--where applies to a table or file: put the condition into --query.")
-    buckets = [read_values.pop(bucket_option.name, None) for _, bucket_option in options_of(Buckets)]
+    buckets = _take_buckets(read_values)
     read = read_request(ReadOptions, **read_values)
     if name == "-":
         target = Target(relation=spool_stdin(read.format), where=where or "", read=read, label="stdin")
     else:
         target = Target(relation=name or "", query=query or "", where=where or "", read=read)
-    return {"target": in_buckets(target, *buckets), "db": db}
+    return {"target": target if buckets is None else replace(target, buckets=buckets), "db": db}
 
 
 def _read_requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requirement, ...]:
@@ -172,15 +184,14 @@ target_options = OptionGroup(target_of, *TARGET)
 """TARGET and how it is read; the command gets `target: Target` and `db: str | None`."""
 
 
-def in_buckets(target: Target, buckets: str | None, column: str | None, count: str | None) -> Target:
-    """Return the target with the table of values of a bucketized release, if one of its options is given.
+def _take_buckets(values: dict[str, Any]) -> Buckets | None:
+    """Take the options of a bucketized release out of click's values. Return its second table, None without any.
 
     Raises:
         UsageError: some of the options are missing.
     """
-    if not (buckets or column or count):
-        return target
-    return replace(target, buckets=Buckets(buckets, column or "", count or ""))
+    table, column, count = (values.pop(bucket_option.name, None) for _, bucket_option in options_of(Buckets))
+    return Buckets(table, column or "", count or "") if table or column or count else None
 
 
 bucket_parameters = tuple(
@@ -199,8 +210,42 @@ sampling_options = request_options(Sampling, "sampling")
 
 # A request with all of its parts: what the command line makes of the registry's declarations.
 
-_TABLES: Mapping[str, OptionGroup] = {"target": target_options, "bucketized": bucketized_options}
-"""The parameters of a part that names tables, by its kind; the values are `target`, `read` and `db`."""
+
+def _released(*, release: str, db: str | None, **values: Any) -> dict[str, Any]:
+    """Return the name of a release and its database, with how files are read, and its second table in buckets."""
+    buckets = _take_buckets(values)
+    return {"release": release, "db": db, "read": read_request(ReadOptions, **values), "buckets": buckets}
+
+
+def _series(*, targets: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
+    """Return the names of several releases and their database, with how files are read."""
+    return {"targets": targets, "db": db, "read": read_request(ReadOptions, **values)}
+
+
+def _database_option(help: str) -> click.Option:
+    return _input_option("--db", metavar="DATABASE", help=help)
+
+
+_TABLES: Mapping[str, OptionGroup] = {
+    "target": target_options,
+    "bucketized": bucketized_options,
+    "original": OptionGroup(lambda original: {"original": original}, click.Argument(["original"])),
+    "release": OptionGroup(
+        _released,
+        click.Argument(["release"]),
+        _database_option("A DuckDB file, or a PostgreSQL URL. Default: both are files."),
+        *read_parameters,
+        *bucket_parameters,
+    ),
+    "releases": OptionGroup(
+        _series,
+        click.Argument(["targets"], metavar="RELEASE RELEASE...", nargs=-1),
+        _database_option("A DuckDB file, or a PostgreSQL URL or conninfo. Default: the releases are files."),
+        *read_parameters,
+    ),
+}
+"""The parameters of a part that names tables, by its kind. The values are `db` and what was given by parameter of
+Python; or `target`, which stands for the parameter of the part and for `read`."""
 
 
 def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
@@ -218,24 +263,27 @@ def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: st
     }
     options = [option for option in all_options_of(request) if not option.only_python]
     options.sort(key=lambda option: last.index(option.name) + 1 if option.name in last else 0)
+    parameters = [parameter for group in tables.values() for parameter in group.parameters]
+    at = next((at for at, parameter in enumerate(parameters) if parameter in read_parameters), 0)
+    # All tables of the input stand together on the help page, before the options of how files are read
+    inputs = [option for option in options if option.kind is TABLE and option.section == LOOK]
+    others = [option for option in options if option not in inputs]
 
     def make(**values: Any) -> dict[str, Any]:
         given: dict[str, Any] = {}
         for name, group in tables.items():
-            named = group.extract(values)
-            given |= {"db": named["db"], "read": named["target"].read, name: named["target"]}
+            named = dict(group.extract(values))
+            if (target := named.pop("target", None)) is not None:
+                given |= {"read": target.read, name: target}
+            given |= named
         given |= option_values(options, values)
         return {"request": request_from(request, given), "db": given.get("db")}
 
-    return OptionGroup(
-        make,
-        *(parameter for group in tables.values() for parameter in group.parameters),
-        *(
-            parameter
-            for option in options
-            for parameter in options_for(replace(option, help=help_texts.get(option.name, option.help)))
-        ),
-    )
+    def parameters_for(options: Iterable[Option]) -> Iterator[click.Parameter]:
+        for field_option in options:
+            yield from options_for(replace(field_option, help=help_texts.get(field_option.name, field_option.help)))
+
+    return OptionGroup(make, *parameters[:at], *parameters_for(inputs), *parameters[at:], *parameters_for(others))
 
 
 _require_option = in_section("Requirements")

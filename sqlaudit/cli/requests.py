@@ -278,6 +278,18 @@ def parse_view(text: str, option: str) -> str:
     return text
 
 
+def parse_levels(text: str, option: str) -> tuple[int, ...]:
+    """Return the levels of a node, from `2,1,0`.
+
+    Raises:
+        UsageError: they are no whole numbers.
+    """
+    try:
+        return tuple(whole_number(level) for level in text.split(","))
+    except ValueError:
+        raise UsageError(f"{option} takes one level per quasi-identifier, for example 2,1,0.") from None
+
+
 def null_values(text: str | None) -> tuple[str, ...]:
     """Return the texts that mean NULL, separated by commas. `""` is the empty text."""
     return tuple(part.strip().replace('""', "") for part in text.split(",")) if text else ()
@@ -429,6 +441,7 @@ _KINDS: Mapping[str, ClickKind] = {
     "ordered": ClickKind(read=lambda value, flag: split_list(value, flag) if value else ()),
     "column": ClickKind(read=parse_column),
     "view": ClickKind(read=parse_view),
+    "levels": ClickKind(read=parse_levels),
     "texts": ClickKind(read=lambda value, _: null_values(value)),
     "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
     "requirements": ClickKind(lambda _: {"multiple": True}),

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.options import Option, RequestPart, made, parts_of, request_from, written_files
+from sqlaudit.base.options import REQUIRED, Option, RequestPart, made, parts_of, request_from, written_files
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
@@ -44,6 +44,9 @@ ParameterOfPython = tuple[str, Any, str]
 """Annotation, default and text of a parameter."""
 _TABLES: dict[str, ParameterOfPython] = {
     "target": ("Any", None, "a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`."),
+    "targets": ("Sequence[Any]", REQUIRED, ""),
+    "original": ("Any", REQUIRED, ""),
+    "release": ("Any", REQUIRED, ""),
     "query": ("str", "", "one SELECT instead of a target."),
     "where": ("str", "", "a SQL condition on the rows."),
     "read": ("ReadOptions | Mapping[str, Any] | None", None, "how files are read."),
@@ -173,7 +176,7 @@ class PublicFunction(Generic[Q, R]):
         targets = [
             declared.parameters[0]
             for declared in parts_of(self.request)
-            if isinstance(declared, RequestPart) and declared.kind in ("target", "bucketized")
+            if isinstance(declared, RequestPart) and declared.kind
         ]
         return [*targets, *names]
 

@@ -349,13 +349,14 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
 
         assert entry.target is not None
         request = SeriesRequest(
+            targets=(*read_alike(entry, limits[0].before), entry.target),
             entity=limits[0].entity or entry.roles.entity or "",
             qi=entry.roles.quasi_identifiers,
             sensitive=entry.roles.sensitive,
             values=entry.roles.values,
             counterfeits=limits[0].counterfeits,
         )
-        return find_in_releases(self.engine, [*read_alike(entry, limits[0].before), entry.target], request)
+        return find_in_releases(self.engine, request)
 
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SeriesLimit, result: ReleasesResult

@@ -37,6 +37,7 @@ def requirements_part(
     *,
     metavar: str = "MODEL=LIMIT",
     help: str = REQUIREMENTS_HELP,
+    section: str = HOLD,
     preset_in_python: bool = False,
     **default: Any,
 ) -> Any:
@@ -45,7 +46,7 @@ def requirements_part(
     Args:
         among: the name under which the registry lists the models that may be required.
         presets: the function of `sqlaudit.models.presets` that says what presets require; empty = none are taken.
-        metavar, help: of the help page.
+        metavar, help, section: of the help page.
         preset_in_python: whether Python takes presets as well.
         default: as `sqlaudit.base.options.part` has it; without it a request must have requirements.
     """
@@ -55,7 +56,7 @@ def requirements_part(
         return (*_required_by(presets, given.get("preset")), *kind.read("require", given.get("require")))
 
     def options() -> Iterable[Option]:
-        yield Option("require", kind, help, HOLD, metavar=metavar)
+        yield Option("require", kind, help, section, metavar=metavar)
         if presets:
             yield Option("preset", NAMES, PRESET_HELP, HOLD, metavar="NAME", only_command_line=not preset_in_python)
 

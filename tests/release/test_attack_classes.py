@@ -28,7 +28,7 @@ CATEGORIES = {"breath": ["flu", "cold"], "other": ["HIV", "a 'quoted'; --", "col
 def attack(engine: Engine, rows: list[dict[str, Any]], *, sensitive: str = "s", **request: Any) -> AttackResult:
     target = Target(query=values_query(rows, COLUMNS), label="release")
     given_roles = request.pop("roles", Roles(("a", "b"), (sensitive,)))
-    return attack_release(engine, target, given_roles, AttackRequest(**request))
+    return attack_release(engine, AttackRequest(target, given_roles, **request))
 
 
 @st.composite
@@ -143,7 +143,7 @@ BARRIERS_TABLE_4 = [
 def paper(engine: Engine, rows: list[tuple[str, ...]], qi: tuple[str, str], s: str, **request: Any) -> AttackResult:
     names = (*qi, s)
     query = values_query([dict(zip(names, row, strict=True)) for row in rows], dict.fromkeys(names, "text"))
-    return attack_release(engine, Target(query=query), Roles(qi, (s,)), AttackRequest(**request))
+    return attack_release(engine, AttackRequest(Target(query=query), Roles(qi, (s,)), **request))
 
 
 def test_table_4_of_barriers_as_released(engine: Engine) -> None:

@@ -23,8 +23,10 @@ Rows = list[dict[str, Any]]
 
 def join(engine: Engine, first: Rows, second: Rows, qi: tuple[str, ...], other_qi: tuple[str, ...], k: int) -> Exposure:
     targets = Target(query=values_query(first, COLUMNS)), Target(query=values_query(second, COLUMNS))
-    request = AttackRequest(k=k, other=targets[1], other_qi=other_qi, only=("complementary_releases",))
-    return attack_release(engine, targets[0], Roles(qi, ("s",)), request).exposure("complementary_releases")
+    request = AttackRequest(
+        targets[0], Roles(qi, ("s",)), k=k, other=targets[1], other_qi=other_qi, only=("complementary_releases",)
+    )
+    return attack_release(engine, request).exposure("complementary_releases")
 
 
 def fits(one: Any, other: Any) -> bool:
@@ -95,8 +97,7 @@ def test_what_complementary_releases_need(engine: Engine) -> None:
     targets = Target(query=values_query(rows, COLUMNS)), Target(query=values_query(rows, {"job": "text"}))
 
     def reason(roles: Roles, other: Target | None) -> str:
-        request = AttackRequest(other=other)
-        result = attack_release(engine, targets[0], roles, request)
+        result = attack_release(engine, AttackRequest(targets[0], roles, other=other))
         return {one.attack: one.reason for one in result.not_tried}["complementary_releases"]
 
     assert reason(Roles(("zip",), ("s",)), None).startswith("It needs another release")

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import NullPolicy, Roles, Target
 from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.release.attacks.request import AttackRequest, pair_of
-from sqlaudit.release.attacks.run import attack_release, hierarchies_from
+from sqlaudit.release.attacks.run import attack_release
 from tests.audit_values import values_query
 from tests.release import attack_oracle as oracle
 from tests.strategies import run
@@ -33,8 +34,9 @@ def link(
 ) -> Any:
     targets = Target(query=values_query(release, RELEASE)), Target(query=values_query(people, kinds or PEOPLE))
     roles = Roles(("zip", "age"), ("s",), nulls=NullPolicy(nulls))
-    asked = AttackRequest(identified=targets[1], match=(("zip", "plz"), ("age", "age")), only=("linkage",), **request)
-    return attack_release(engine, targets[0], roles, asked)
+    match = (("zip", "plz"), ("age", "age"))
+    attacks = AttackRequest(targets[0], roles, identified=targets[1], match=match, only=("linkage",), **request)
+    return attack_release(engine, attacks)
 
 
 @st.composite
@@ -101,15 +103,15 @@ def test_odd_names_and_what_is_refused(engine: Engine) -> None:
     rows = [{'a "b"; --': "1", "😀": 2, "s": "it's"}]
     targets = Target(query=values_query(rows, columns)), Target(query=values_query(rows, columns))
     roles = Roles(('a "b"; --', "😀"), ("s",))
-    found = attack_release(engine, targets[0], roles, AttackRequest(identified=targets[1]))
+    found = attack_release(engine, AttackRequest(targets[0], roles, identified=targets[1]))
     assert found.exposure("linkage").exposed == 1
     with pytest.raises(UsageError, match=r"match: .* has no column 'agee'"):
-        attack_release(engine, targets[0], roles, AttackRequest(identified=targets[1], match=(("agee", "agee"),)))
+        attack_release(engine, AttackRequest(targets[0], roles, identified=targets[1], match=(("agee", "agee"),)))
     twice = Target(query=values_query(rows * 2, columns))
     with pytest.raises(UsageError, match="1 row of the identified table repeat"):
-        attack_release(engine, targets[0], roles, AttackRequest(identified=twice, key=("😀", "😀")))
+        attack_release(engine, AttackRequest(targets[0], roles, identified=twice, key=("😀", "😀")))
     with pytest.raises(UsageError, match="needs a table to link with"):
-        AttackRequest(match=(("a", "a"),))
+        AttackRequest(targets[0], roles, match=(("a", "a"),))
     with pytest.raises(UsageError, match="is not a pair"):
         pair_of("=b")
 
@@ -118,7 +120,7 @@ def test_persons_are_not_rows(engine: Engine) -> None:
     rows = [{"zip": "1", "age": "a", "s": "x", "id": 1}]
     target = Target(query=values_query(rows, RELEASE))
     roles = Roles(("zip",), ("s",), entity="id")
-    result = attack_release(engine, target, roles, AttackRequest(identified=target))
+    result = attack_release(engine, AttackRequest(target, roles, identified=target))
     assert next(one for one in result.not_tried if one.attack == "linkage").reason.startswith("It counts rows")
 
 
@@ -157,7 +159,7 @@ def test_generalized_cells_in_every_spelling(engine: Engine) -> None:
     def fits(cell: Any, value: Any) -> bool:
         return value in (SPELLED[cell] if isinstance(value, int) else MASKED[cell])
 
-    known = hierarchies_from(TREE, Roles(("zip", "age")))
+    known = {hierarchy.column: hierarchy for hierarchy in read_hierarchies(TREE).for_columns(("zip", "age"))}
 
     @run(*((15, 3) if engine.name == "PostgreSQL" else (40, 8)))
     @given(generalized(), st.integers(1, 3))

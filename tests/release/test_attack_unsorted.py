@@ -32,10 +32,11 @@ def match(engine: Engine, left: list[tuple[Any, ...]], right: list[tuple[Any, ..
         values_query([dict(zip(COLUMNS, (i, *row), strict=True)) for i, row in enumerate(rows)], COLUMNS)
         for rows in (left, right)
     ]
-    asked = AttackRequest(
-        other=Target(query=tables[1]), position=("row", "row"), only=("unsorted_matching",), **request
+    release, other = (Target(query=query) for query in tables)
+    attacks = AttackRequest(
+        release, Roles(("zip", "age")), other=other, position=("row", "row"), only=("unsorted_matching",), **request
     )
-    return attack_release(engine, Target(query=tables[0]), Roles(("zip", "age")), asked)
+    return attack_release(engine, attacks)
 
 
 def fits(mine: str, theirs: str) -> bool:
@@ -180,8 +181,8 @@ def test_classes_are_made_of_quasi_identifiers_only(engine: Engine) -> None:
     theirs = Target(query=values_query(rows, {name: columns[name] for name in ("row", "zip", "s", "age")}))
 
     def below(k: int, qi: tuple[str, ...], other_qi: tuple[str, ...] = ()) -> tuple[Any, Any]:
-        request = AttackRequest(k=k, other=theirs, other_qi=other_qi, position=("row", "row"))
-        found = attack_release(engine, mine, Roles(qi, ("s",)), request).exposure("unsorted_matching").figures
+        request = AttackRequest(mine, Roles(qi, ("s",)), k=k, other=theirs, other_qi=other_qi, position=("row", "row"))
+        found = attack_release(engine, request).exposure("unsorted_matching").figures
         return found["below_k_before"], found["below_k_after"]
 
     assert below(8, ("zip",)) == (0, 0)
@@ -207,7 +208,7 @@ def test_the_order_of_a_file_is_kept(tmp_path: Path) -> None:
     right.write_text("zip,age\n" + "".join(f"y{i * 7919 % 5000},{i % 90}\n" for i in range(rows)))
     targets = Target(relation=str(left)), Target(relation=str(right))
     with connect(None, None, *targets) as engine:
-        found = attack_release(engine, targets[0], Roles(("zip", "age")), AttackRequest(other=targets[1]))
+        found = attack_release(engine, AttackRequest(targets[0], Roles(("zip", "age")), other=targets[1]))
     step = found.exposure("unsorted_matching").steps[0]
     assert step["alike_pairs"] == 5000 * (60 * 59 // 2)
     assert found.exposure("unsorted_matching").figures["better_than_chance"]
@@ -219,11 +220,9 @@ def test_what_unsorted_matching_needs(engine: Engine) -> None:
     with pytest.raises(UsageError, match="position= must number the rows, but 2 rows repeat"):
         attack_release(
             engine,
-            Target(query=query),
-            Roles(("zip",)),
-            AttackRequest(other=Target(query=query), position=("row", "row")),
+            AttackRequest(Target(query=query), Roles(("zip",)), other=Target(query=query), position=("row", "row")),
         )
-    result = attack_release(engine, Target(query=query), Roles(("zip",)), AttackRequest(other=Target(query=query)))
+    result = attack_release(engine, AttackRequest(Target(query=query), Roles(("zip",)), other=Target(query=query)))
     reasons = {one.attack: one.reason for one in result.not_tried}
     assert ("unsorted_matching" in reasons) == (engine.name != "DuckDB")
     empty = match(engine, [], []).exposure("unsorted_matching")

@@ -40,8 +40,8 @@ Rows = list[dict[str, Any]]
 
 
 def found_by(engine: Engine, releases: list[Rows], **more: Any) -> ReleasesResult:
-    targets = [Target(query=values_query(rows, COLUMNS), label=f"r{i}") for i, rows in enumerate(releases, 1)]
-    return find_in_releases(engine, targets, SeriesRequest(**ROLES, counterfeits=True, **more))
+    targets = tuple(Target(query=values_query(rows, COLUMNS), label=f"r{i}") for i, rows in enumerate(releases, 1))
+    return find_in_releases(engine, SeriesRequest(targets, **ROLES, counterfeits=True, **more))
 
 
 def row(person: str | None, a: int | None, s: str | None, b: str | None = "x") -> dict[str, Any]:
@@ -309,9 +309,9 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_a_table_of_a_database_and_expressions(engine: Engine) -> None:
     releases = [[row("A", 1, "x"), row("B", 2, "y")], [row("a", 3, "x"), row("C", 3, "z")]]
-    targets = [Target(query=values_query(rows, COLUMNS), label=f"r{i}") for i, rows in enumerate(releases, 1)]
-    request = SeriesRequest(entity="lower(id)", qi=("a > 0",), sensitive=("s",))
-    one = find_in_releases(engine, targets, request).attribute("s")
+    targets = tuple(Target(query=values_query(rows, COLUMNS), label=f"r{i}") for i, rows in enumerate(releases, 1))
+    request = SeriesRequest(targets, entity="lower(id)", qi=("a > 0",), sensitive=("s",))
+    one = find_in_releases(engine, request).attribute("s")
     assert (one.m, one.unsteady, one.by_comparing, one.by_elimination) == (0, 1, 1, 2)
 
 

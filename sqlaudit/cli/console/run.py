@@ -167,7 +167,7 @@ def code_of(result: object | None) -> ExitCode:
 
         return code_of_lattice(result)
     if isinstance(result, CompareResult):
-        from sqlaudit.cli.releases import code_of as code_of_comparison
+        from sqlaudit.release.compare.run import code_of as code_of_comparison
 
         return code_of_comparison(result)
     if isinstance(result, AggregatesResult):

@@ -12,7 +12,7 @@ from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Row
-from sqlaudit.base.spec import NullPolicy, Roles
+from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, SensitiveTable
 from sqlaudit.classes.failing import ClassRequirement, FailingClasses
@@ -100,7 +100,7 @@ def find_matches(
         UsageError: a column that is not there, a cell that cannot be read, or too many different values.
     """
     matches, dialect = [], release.engine.dialect
-    null = ("null", "other null") if release.given.nulls is NullPolicy.DISTINCT else ("", "")
+    null = ("null", "other null") if release.request.roles.nulls is NullPolicy.DISTINCT else ("", "")
     for left, right in pairs:
         mine, theirs = resolve(left, release.relation, dialect, option), resolve(right, other, dialect, option)
         forms = SPELLED.get(mine.kind, ""), SPELLED.get(theirs.kind, "")
@@ -121,7 +121,7 @@ class _Fitting:
 
     def pairs(self, both_ways: bool) -> tuple[tuple[str, str, str], ...] | None:
         """(mine, theirs, direction); None when no cell is generalized and NULL is no wildcard."""
-        wildcard = self.release.given.nulls is NullPolicy.WILDCARD
+        wildcard = self.release.request.roles.nulls is NullPolicy.WILDCARD
         cells = [self._cells(0), self._cells(1) if both_ways else []]
         if not any(cells) and not wildcard:
             return None
@@ -271,7 +271,6 @@ class AttackedRelease:
     engine: Engine
     relation: Relation
     roles: ResolvedRoles
-    given: Roles
     request: AttackRequest
     attributes: Sequence[AttackedAttribute]
     rows: int
@@ -297,7 +296,7 @@ class AttackedRelease:
     @property
     def overlapping(self) -> bool:
         """Return True if classes overlap, because a missing value matches any."""
-        return self.given.nulls is NullPolicy.WILDCARD
+        return self.request.roles.nulls is NullPolicy.WILDCARD
 
 
 def numbered(

@@ -172,7 +172,7 @@ def _identity_sentence(release: AttackedRelease, everybody: int, figures: dict[s
 
 def _sizes(release: AttackedRelease, identified: Relation) -> tuple[list[Size], list[Size]]:
     """People by their number of candidates, and rows by the number of people they fit."""
-    pairs = release.request.match or tuple((name, name) for name in release.given.quasi_identifiers)
+    pairs = release.request.match or tuple((name, name) for name in release.request.roles.quasi_identifiers)
     matches, values = as_parameters(find_matches(release, identified, pairs, about("match")))
     rows = release.ask(
         "attack_linkage",

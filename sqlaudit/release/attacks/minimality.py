@@ -305,7 +305,7 @@ class Minimality(Attack):
         if (
             len(release.attributes) != 1
             or release.roles.entity is not None
-            or release.given.nulls is not NullPolicy.EQUAL
+            or release.request.roles.nulls is not NullPolicy.EQUAL
         ):
             return f"It needs one sensitive attribute, one row per person, and {spelled('nulls', 'equal')}."
         if release.workbench is None:

@@ -260,7 +260,7 @@ class UnsortedMatching(Attack):
 
 def shared_columns(release: AttackedRelease, other: Relation) -> list[str]:
     """The quasi-identifiers and sensitive attributes of the release that the other one has, too, by name."""
-    names = (*release.given.quasi_identifiers, *release.given.sensitive)
+    names = (*release.request.roles.quasi_identifiers, *release.request.roles.sensitive)
     columns = [role.column for role in (*release.roles.quasi_identifiers, *release.roles.sensitive)]
     return [name for name, column in zip(names, columns, strict=True) if column and find_column(column, other)]
 
@@ -314,7 +314,7 @@ def _merged(
     """
     match_parameters, parameters = as_parameters(matches, directions=True)
     shared = [match.label for match in matches]
-    columns_by_name = dict(zip(release.given.quasi_identifiers, release.roles.quasi_identifiers, strict=True))
+    columns_by_name = dict(zip(release.request.roles.quasi_identifiers, release.roles.quasi_identifiers, strict=True))
     theirs = [resolve(name, other, release.engine.dialect, about("other_qi")) for name in release.request.other_qi]
     rows = release.ask(
         "attack_merged",
@@ -422,7 +422,7 @@ class ComplementaryReleases(Attack):
             return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(release, release.other) and not release.request.other_qi:
             return "The other release has none of the columns."
-        if release.given.nulls is not NullPolicy.EQUAL:
+        if release.request.roles.nulls is not NullPolicy.EQUAL:
             return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
         if release.roles.entity is not None:
             return (
@@ -453,10 +453,10 @@ class ComplementaryReleases(Attack):
 
 def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
     """The figures of the joined classes."""
-    in_both, own_qi = shared_columns(release, other), release.given.quasi_identifiers
+    in_both, own_qi = shared_columns(release, other), release.request.roles.quasi_identifiers
     other_qi = release.request.other_qi or tuple(name for name in in_both if name in own_qi)
     common = [(name, name) for name in own_qi if name in other_qi]
-    shared = [(name, name) for name in in_both if name in release.given.sensitive and name not in other_qi]
+    shared = [(name, name) for name in in_both if name in release.request.roles.sensitive and name not in other_qi]
     match_parameters, parameters = as_parameters(
         find_matches(release, other, common, about("other_qi"), both_ways=True)
     )

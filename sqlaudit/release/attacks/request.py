@@ -1,16 +1,30 @@
-"""The request for attacks on a release: what the attacker has. Standard library only, apart from specs."""
+"""The request for attacks on a release: what the attacker has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, NAMES, NUMBER, SHARE, SOURCE, TABLE, WHOLE, OptionKind, check_bounds, option
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import (
+    FLAG,
+    NAMES,
+    NUMBER,
+    SHARE,
+    SOURCE,
+    WHOLE,
+    OptionKind,
+    all_options_of,
+    check_bounds,
+    option,
+    part,
+    request_from,
+)
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.spec import Requirement, Roles, Target, roles_from, roles_part, table_option, target_part
+from sqlaudit.models.required import requirements_part
 
 Pair = tuple[str, str]
 """A column of the release, and what the same is called in the other table."""
@@ -28,6 +42,33 @@ def _pair(option_name: str, name: str | Pair) -> Pair:
 _PAIR = OptionKind("column", _pair, python="Name")
 
 _PAIRS = OptionKind("names", lambda name, value: tuple(_pair(name, one) for one in value), python="Sequence[Name]")
+_LEVELS = OptionKind(
+    "levels", lambda name, value: tuple(WHOLE.read(name, level) for level in value), python="Sequence[int]"
+)
+_CATEGORIES = OptionKind(SOURCE.name, SOURCE.read, python="Mapping[str, Any] | str | Path")
+_HIERARCHIES = OptionKind(SOURCE.name, SOURCE.read, python="Hierarchies | Mapping[str, Any] | str | Path")
+_SURE = OptionKind(SHARE.name, SHARE.read, python="int | str | float | Fraction")
+
+
+def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return categories as inputs of sensitive attributes."""
+    categories = given.get(name)
+    if categories is None:
+        return {}
+    from sqlaudit.classes.inputs import load_inputs, read_inputs
+
+    return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
+
+
+def _hierarchies(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the hierarchies of the quasi-identifiers, by column."""
+    hierarchies = given.get(name)
+    if hierarchies is None:
+        return {}
+    from sqlaudit.hierarchies.read import read_hierarchies
+
+    columns = roles_from(given).quasi_identifiers
+    return {hierarchy.column: hierarchy for hierarchy in read_hierarchies(hierarchies).for_columns(columns)}
 
 
 @dataclass(frozen=True)
@@ -37,17 +78,41 @@ class KnownSearch:
     Args:
         requirements: the requirements of the search.
         node: the level of each quasi-identifier in the release, in order; None = found from the cells.
+
+    Raises:
+        UsageError: levels without a requirement.
     """
 
-    requirements: tuple[Requirement, ...]
-    node: tuple[int, ...] | None = None
+    requirements: tuple[Requirement, ...] = requirements_part(
+        presets="", help="Requirement of the search that made the release.", section=_HOLDS, default=()
+    )
+    node: tuple[int, ...] | None = option(
+        None,
+        _LEVELS,
+        "Levels of the release, for example 2,1,0. [default: found from the cells]",
+        _HOLDS,
+        metavar="LEVELS",
+    )
+
+    def __post_init__(self) -> None:
+        if self.node is not None and not self.requirements:
+            raise UsageError(
+                f"{spelled('node')} needs the requirement of the search: name it with {spelled('require')}."
+            )
+
+
+def _published(given: Mapping[str, Any], _: str) -> KnownSearch | None:
+    """Return the search that made the release, None if its requirements are unknown."""
+    search = request_from(KnownSearch, given)
+    return search if search.requirements else None
 
 
 @dataclass(frozen=True)
 class AttackRequest:
-    """The attacks to try, and their strength.
+    """The release, the attacks to try on it, and their strength.
 
     Args:
+        target: the release. roles: its quasi-identifiers and sensitive attributes.
         k: people with fewer than k candidates are reported by linkage.
         pieces: the largest number of values that an attacker rules out, at least 0.
         sure: the probability from which a guess counts as nearly sure, above 0 and at most 1.
@@ -62,12 +127,13 @@ class AttackRequest:
         seed: of random shuffles. only: the attacks to try, by name; empty = all.
 
     Raises:
-        UsageError: a number out of bounds, or an option without the one it needs.
+        UsageError: a number out of bounds, an unknown attack, or an option without the one it needs.
     """
 
-    published: KnownSearch | None = None
-    identified: Target | None = option(
-        None, TABLE, "A table or file with names, such as a register of voters.", _HOLDS, metavar="TABLE"
+    target: Target = target_part(buckets=True)
+    roles: Roles = roles_part(without=("identifier", "known_rows"))
+    identified: Target | None = table_option(
+        "A table or file with names, such as a register of voters.", _HOLDS, "the identified table", metavar="TABLE"
     )
     match: tuple[Pair, ...] = option(
         (), _PAIRS, "Columns to link by: zip,age or zip=plz. [default: the --qi]", _HOLDS, metavar="COLUMNS"
@@ -75,8 +141,8 @@ class AttackRequest:
     key: Pair | None = option(
         None, _PAIR, "A column in both tables that identifies people, to confirm matches.", _HOLDS, metavar="COLUMN"
     )
-    other: Target | None = option(
-        None, TABLE, "Another release of the same table.", _HOLDS, name="other_release", metavar="TABLE"
+    other: Target | None = table_option(
+        "Another release of the same table.", _HOLDS, "the other release", name="other_release", metavar="TABLE"
     )
     other_qi: tuple[str, ...] = option(
         (), NAMES, "Its quasi-identifiers. [default: those it shares]", _HOLDS, metavar="COLUMNS"
@@ -85,7 +151,7 @@ class AttackRequest:
         None, _PAIR, "Column that numbers the rows of both. [default: the order of a file]", _HOLDS, metavar="COLUMN"
     )
     inputs: Mapping[str, Any] = option(
-        {}, SOURCE, "Categories of sensitive values (YAML).", _HOLDS, name="categories", metavar="FILE"
+        {}, _CATEGORIES, "Categories of sensitive values (YAML).", _HOLDS, _inputs, name="categories", metavar="FILE"
     )
     width: Fraction | None = option(
         None,
@@ -96,19 +162,21 @@ class AttackRequest:
         least=0,
     )
     hierarchies: Mapping[str, Any] = option(
-        {}, SOURCE, "Hierarchies with the labels in the release.", _HOLDS, metavar="FILE|FOLDER"
+        {}, _HIERARCHIES, "Hierarchies with the labels in the release.", _HOLDS, _hierarchies, metavar="FILE|FOLDER"
     )
+    published: KnownSearch | None = part(_published, lambda: all_options_of(KnownSearch), default=None)
     k: int = option(5, WHOLE, "Report people with fewer candidates than this.", _FAR, shown="5", least=1)
     pieces: int = option(
         3, WHOLE, "Largest number of values that the attacker rules out.", _FAR, metavar="M", shown="3", least=0
     )
     sure: Fraction = option(
         Fraction(9, 10),
-        SHARE,
+        _SURE,
         "Probability from which a guess counts as nearly sure.",
         _FAR,
         metavar="SHARE",
         shown="0.9",
+        python_default="0.9",
         above=0,
         most=1,
     )
@@ -130,11 +198,15 @@ class AttackRequest:
                 f"{spelled('other_qi')} and {spelled('position')} need another release: name it with "
                 f"{spelled('other_release')}."
             )
+        if self.only:
+            from sqlaudit.release.attacks.run import chosen
+
+            chosen(self.only)
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Return what is read besides the release."""
-        return tuple(target for target in (self.identified, self.other) if target is not None)
+        """Everything that is read: the release, and what the attacker has."""
+        return tuple(target for target in (self.target, self.identified, self.other) if target is not None)
 
 
 def pair_of(text: str) -> Pair:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from sqlaudit.audits.joined_tables import refuse_joined
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.options import WHOLE, Given, made, request_from, takes
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import ReadOptions, Roles, Target, roles_from, target_of
+from sqlaudit.base.spec import Target
 from sqlaudit.base.sql import render
 from sqlaudit.classes.attribute_inputs import inputs_of
 from sqlaudit.classes.failing import ClassSizes
-from sqlaudit.classes.inputs import load_inputs, read_inputs
 from sqlaudit.classes.opening import key_labels, open_table, sensitive_table
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
-from sqlaudit.models.registry import requirements
 from sqlaudit.release.attacks.base import Attack, AttackedAttribute, AttackedRelease, CannotTry
 from sqlaudit.release.attacks.linkage import AttributeLinkage, Linkage
 from sqlaudit.release.attacks.minimality import Minimality
 from sqlaudit.release.attacks.releases import ComplementaryReleases, UnsortedMatching
-from sqlaudit.release.attacks.request import AttackRequest, KnownSearch, Pair
+from sqlaudit.release.attacks.request import AttackRequest, Pair
 from sqlaudit.release.attacks.result import AttackResult, Exposure, NotTried
 from sqlaudit.release.attacks.values import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 
@@ -48,18 +41,13 @@ _PARTS: dict[type[Attack], type[Attack]] = {Linkage: AttributeLinkage}
 
 
 def attack_release(
-    engine: Engine,
-    target: Target,
-    roles: Roles,
-    request: AttackRequest,
-    workbench: Engine | None = None,
-    rows_meant: bool = False,
+    engine: Engine, request: AttackRequest, workbench: Engine | None = None, rows_meant: bool = False
 ) -> AttackResult:
     """Try every attack that has what it needs.
 
     Args:
         engine: an open engine that knows the release and the attacker's tables.
-        target: the release. roles: its quasi-identifiers and sensitive attributes. request: what the attacker holds.
+        request: the release, its roles, and what the attacker has.
         workbench: where labels of hierarchies are kept; None = the engine itself, if it can keep relations.
         rows_meant: whether each row is known to be a person's, so that no join of two tables is looked for.
 
@@ -69,17 +57,17 @@ def attack_release(
 
     Example:
         >>> import pandas as pd
+        >>> from sqlaudit.base.spec import Roles
         >>> from sqlaudit.engines import connect
         >>> release = pd.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "disease": ["flu", "flu", "flu", "cold"]})
+        >>> request = AttackRequest(Target(frame=release), Roles(("zip",), ("disease",)))
         >>> with connect() as engine:
-        ...     found = attack_release(engine, Target(frame=release), Roles(("zip",), ("disease",)), AttackRequest())
+        ...     found = attack_release(engine, request)
         >>> found.exposure("homogeneity").exposed
         2
     """
-    already = len(engine.executed)
-    release, sizes = _open_release(
-        engine, target, roles, request, workbench or (engine if engine.own_workbench else None), rows_meant
-    )
+    already, roles = len(engine.executed), request.roles
+    release, sizes = _open_release(engine, request, workbench or (engine if engine.own_workbench else None), rows_meant)
     exposures: list[Exposure] = []
     not_tried: list[NotTried] = []
     for kind in chosen(request.only):
@@ -93,7 +81,7 @@ def attack_release(
         except CannotTry as why:
             not_tried.append(NotTried(attack.name, attack.title, str(why)))
     return AttackResult(
-        target=target.name,
+        target=request.target.name,
         rows=release.rows,
         classes=None if release.overlapping else sum(n for _, n in sizes),
         smallest=min((size for size, _ in sizes), default=None),
@@ -131,13 +119,13 @@ def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
     )
 
 
-def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement]:
-    """The first statements, as far as they are known before any has run, for `--dry-run`: the classes of the release.
+def plan_attacks(engine: Engine, request: AttackRequest) -> list[Statement]:
+    """Return the statements that are known before any has run, for `--dry-run`: those of the classes of the release.
 
     Raises:
         UsageError: a column that is not there.
     """
-    table = open_table(engine, target, roles)
+    table = open_table(engine, request.target, request.roles)
     statements = []
     for attribute in table.roles.sensitive or (None,):
         statements += table.histogram_builder(attribute).plan(attribute.sql if attribute else None)
@@ -145,9 +133,10 @@ def plan_attacks(engine: Engine, target: Target, roles: Roles) -> list[Statement
 
 
 def _open_release(
-    engine: Engine, target: Target, roles: Roles, request: AttackRequest, workbench: Engine | None, rows_meant: bool
+    engine: Engine, request: AttackRequest, workbench: Engine | None, rows_meant: bool
 ) -> tuple[AttackedRelease, Sequence[tuple[int, int]]]:
-    """The release, and (size, classes) of the release."""
+    """Return the opened release, and (size, classes) of it."""
+    target, roles = request.target, request.roles
     roles.require_quasi_identifiers()
     table = open_table(engine, target, roles, request.inputs)
     identified = _copied(engine, request.identified, "sqlaudit_identified")
@@ -172,7 +161,7 @@ def _open_release(
         attributes.append(AttackedAttribute(attribute, values, histogram, builder, inputs, labels))
     rows = sum(int(row["table_rows"]) for row in sizes)
     published = (table.published, table.published_roles)
-    release = AttackedRelease(engine, *published, roles, request, attributes, rows, identified, other, workbench)
+    release = AttackedRelease(engine, *published, request, attributes, rows, identified, other, workbench)
     return release, sizes_and_classes
 
 
@@ -192,16 +181,8 @@ Name = str | Pair
 """A column, as `zip`, as `zip=plz` where the other table calls it otherwise, or as a pair of both names."""
 
 
-@takes(
-    "target * qi sensitive identified match key other_release other_qi position categories hierarchies require node k "
-    "pieces sure width only entity joint nulls values show_values top seed db query where read buckets limits roles",
-    *(AttackRequest, Roles),
-    categories=("Mapping[str, Any] | str | Path | None", None),
-    hierarchies=("Hierarchies | Mapping[str, Any] | str | Path | None", None),
-    node=("Sequence[int] | None", None),
-    sure=("int | str | float | Fraction", "0.9"),
-)
-def attack(given: Given) -> AttackResult:
+@command(AttackRequest, plan_attacks)
+def attack(engine: Engine, request: AttackRequest) -> AttackResult:
     """Try attacks on a release and tell how many persons each exposes, and how surely (`sqlaudit attack`).
 
     Args:
@@ -230,54 +211,7 @@ def attack(given: Given) -> AttackResult:
         >>> [(one.attack, one.exposed) for one in found.exposures][:3]
         [('linkage', 1), ('linkage_attribute', 2), ('homogeneity', 3)]
     """
-    options = made(ReadOptions, given.read, "read")
-    roles = roles_from(vars(given))
-    required = requirements(given.require)
-    values = {
-        **vars(given),
-        "identified": _table(given.identified, options, "the identified table"),
-        "other_release": _table(given.other_release, options, "the other release"),
-        "categories": inputs_from(given.categories),
-        "hierarchies": hierarchies_from(given.hierarchies, roles),
-    }
-    if given.node is not None and not required:
-        raise UsageError(f"{spelled('node')} needs the requirement of the search: name it with {spelled('require')}.")
-    node = None if given.node is None else tuple(WHOLE.read("node", level) for level in given.node)
-    published = KnownSearch(required, node) if required else None
-    request = request_from(AttackRequest, values, published=published)
-    chosen = target_of(given)
-    with opened(given.db, given.limits, chosen, *request.targets) as engine:
-        return attacked(engine, chosen, roles, request)
-
-
-def attacked(engine: Engine, target: Target, roles: Roles, request: AttackRequest) -> AttackResult:
-    """`attack_release` with a workbench beside the engine where one is needed."""
     if request.published is None:
-        return attack_release(engine, target, roles, request)
+        return attack_release(engine, request)
     with workbench_of(engine) as workbench:
-        return attack_release(engine, target, roles, request, workbench)
-
-
-def inputs_from(categories: Mapping[str, Any] | str | Path | None) -> Mapping[str, Any]:
-    """Categories as inputs of sensitive attributes."""
-    if categories is None:
-        return {}
-    return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
-
-
-def hierarchies_from(
-    hierarchies: Hierarchies | Mapping[str, Any] | str | Path | None, roles: Roles
-) -> Mapping[str, Any]:
-    """The hierarchies of the quasi-identifiers, by column; without those that say nothing."""
-    if hierarchies is None:
-        return {}
-    found_hierarchies = read_hierarchies(hierarchies).for_columns(roles.quasi_identifiers)
-    return {hierarchy.column: hierarchy for hierarchy in found_hierarchies}
-
-
-def _table(table: Any, read: ReadOptions, label: str) -> Target | None:
-    if table is None or isinstance(table, Target):
-        return table
-    if isinstance(table, str) or hasattr(table, "__fspath__"):
-        return Target(relation=str(table), read=read)
-    return Target(frame=table, read=read, label=label)
+        return attack_release(engine, request, workbench)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
 from sqlaudit.base.spec import Folding, Target
 from sqlaudit.base.sql import Raw, expression, render
-from sqlaudit.classes.opening import apply_spelling_policy
+from sqlaudit.classes.opening import apply_spelling_policy, find_columns, repeated_columns
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.release.compare.request import CompareRequest
@@ -149,12 +149,8 @@ def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
     Raises:
         UsageError: a column that is not there, or has two roles.
     """
-    columns = {
-        field: tuple(resolve(name, opened, engine.dialect, about(field)) for name in getattr(request, field))
-        for field in ("qi", "sensitive", "key")
-    }
-    named = [column.sql for group in columns.values() for column in group]
-    if len(set(named)) < len(named):
+    columns = find_columns(engine, opened, qi=request.qi, sensitive=request.sensitive, key=request.key)
+    if repeated_columns(columns):
         raise UsageError(
             f"A column is named twice in {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}. Give every "
             "column one role."

@@ -1,13 +1,14 @@
-"""The request to compare a release with its original. Standard library only, apart from specs."""
+"""The request to compare a release with its original."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     FLAG,
     NAMES,
@@ -15,15 +16,19 @@ from sqlaudit.base.options import (
     ORDERED,
     QUERIES,
     SOURCE,
+    TABLE,
     WHOLE,
+    OptionKind,
     check_bounds,
     choice,
     one_of,
     option,
+    part,
 )
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.spec import ROLES, Folding, NullPolicy, Requirement, Target, values_option
+from sqlaudit.base.spec import LOOK, ROLES, Folding, NullPolicy, Requirement, Target, make_target, values_option
 from sqlaudit.models.measures import NOISE, Measure, chosen
+from sqlaudit.models.required import inputs_option, requirements_part
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
@@ -45,6 +50,29 @@ _SHARED = (
 """What a comparison of any kind takes."""
 _OF_SYNTHETIC = ("synthetic", "holdout", "known", "nulls")
 """What only a comparison of synthetic data takes."""
+_KEY = OptionKind(ORDERED.name, ORDERED.read, python=NAMES.python)
+
+
+def _table(given: Mapping[str, Any], parameter: str) -> Target | None:
+    """Return a table as a target, read as the others are; None if there is none.
+
+    Raises:
+        UsageError: its name is empty.
+    """
+    table = given.get(parameter)
+    if isinstance(table, str) and not table:
+        raise UsageError("Every table needs a name, but one is empty.")
+    return None if table is None else make_target(table, read=given.get("read"))
+
+
+def _needed_table(given: Mapping[str, Any], parameter: str) -> Target:
+    """Return a table as `_table` does. Raise UsageError if there is none, as for every target."""
+    return _table(given, parameter) or make_target(None)
+
+
+def _release(given: Mapping[str, Any], parameter: str) -> Target:
+    """Return the release, with the table of values of one in buckets."""
+    return make_target(_needed_table(given, parameter), buckets=given.get("buckets"))
 
 
 @dataclass(frozen=True)
@@ -72,19 +100,29 @@ class CompareRequest:
         UsageError: options that exclude each other, or a number out of its range.
     """
 
-    original: Target
-    release: Target
-    other: Target | None = None
-    holdout: Target | None = None
-    requirements: tuple[Requirement, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, which both tables have.", ROLES, metavar="COLUMNS")
+    original: Target = part(_needed_table, parameters=("original",), kind="original")
+    release: Target = part(_release, parameters=("release", "read", "buckets"), kind="release")
+    other: Target | None = option(
+        None,
+        TABLE,
+        "Another release, to compare how coarse both are.",
+        LOOK,
+        _table,
+        flags=("--other-release",),
+        metavar="TABLE",
+    )
+    holdout: Target | None = option(
+        None, TABLE, "With --synthetic: people who were not used for the release.", LOOK, _table, metavar="TABLE"
+    )
+    qi: tuple[str, ...] = option(
+        (), NAMES, "Quasi-identifiers, which both tables have.", ROLES, metavar="COLUMNS", needed=True
+    )
     sensitive: tuple[str, ...] = option(
         (), NAMES, "Sensitive columns, unchanged in the release.", ROLES, metavar="COLUMNS"
     )
     values: Folding | None = values_option()
     hierarchies: Any = option(None, SOURCE, "Hierarchies of the release.", ROLES, metavar="FILE|DIR")
-    key: tuple[str, ...] = option((), ORDERED, "Columns that identify a row in both tables.", _PAIRS, metavar="COLUMNS")
+    key: tuple[str, ...] = option((), _KEY, "Columns that identify a row in both tables.", _PAIRS, metavar="COLUMNS")
     by_position: bool = option(False, FLAG, "Pair rows by their order in both tables.", _PAIRS)
     measures: tuple[str, ...] = option(
         (), NAMES, "Loss measures: loss,entropy … [default: all]", _LOST, metavar="NAMES"
@@ -142,6 +180,8 @@ class CompareRequest:
         _SYNTHETIC,
         shown="equal",
     )
+    requirements: tuple[Requirement, ...] = requirements_part("OF_COMPARISONS", default=())
+    inputs: Mapping[str, Any] = inputs_option()
 
     def __post_init__(self) -> None:
         check_bounds(self)

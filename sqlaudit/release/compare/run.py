@@ -10,18 +10,17 @@ from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import audit_table, plan_audit
 from sqlaudit.base.columns_of import resolve
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import REQUIRED, Given, request_from, takes
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Roles, make_target
-from sqlaudit.engines import opened
+from sqlaudit.base.spec import Roles
+from sqlaudit.classes.opening import find_columns
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.defaults import defaults_statements, without_levels
 from sqlaudit.hierarchies.dictionary import column_type, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
-from sqlaudit.models.registry import OF_COMPARISONS, requirements
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -34,7 +33,7 @@ from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.compare.result import Answer, Coarser, CompareResult, Generalization, Recoding
 from sqlaudit.release.losses import losses_of
 from sqlaudit.release.synthetic.result import SyntheticResult
-from sqlaudit.release.synthetic.run import find_disclosure
+from sqlaudit.release.synthetic.run import find_disclosure, plan_disclosure
 from sqlaudit.reports.document import plural
 
 # Is the release coarser than another release of the same original? (Thesis, Definition 2.3.4 between two releases)
@@ -162,11 +161,13 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
 
 
 def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
-    """The statements known before any has run: the values of the original, the cells of the release, and its audit.
+    """Return the statements known before any has run: the values of the original, the cells of the release, its audit.
 
     Raises:
         UsageError: a column that is not there, or a hierarchy that does not fit.
     """
+    if request.synthetic:
+        return plan_disclosure(engine, request)
     if request.release.buckets is not None:
         return plan_buckets(engine, request)
     original = open_side(engine, request.original, request)
@@ -204,21 +205,20 @@ def audit_alone(engine: Engine, request: CompareRequest, known: bool, relation: 
 
 def attack_alone(engine: Engine, request: CompareRequest, known: bool) -> AttackResult:
     """The attacks on the release alone; `sqlaudit attack` takes further tables."""
-    asked = AttackRequest(inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
-    return attack_release(engine, request.release, _roles(request), asked, rows_meant=known)
+    attacks = AttackRequest(request.release, _roles(request), inputs=request.inputs, seed=request.seed, only=ON_RELEASE)
+    return attack_release(engine, attacks, rows_meant=known)
 
 
-@takes(
-    "original release * qi sensitive key by_position hierarchies other measures beta distance queries workload "
-    "noise_queries seed synthetic holdout known nulls require inputs show_values values db read buckets limits",
-    CompareRequest,
-    **dict.fromkeys(("original", "release"), ("Any", REQUIRED)),
-    other=("Any", None),
-    holdout=("Any", None),
-    qi=("Sequence[str] | str", REQUIRED),
-    key=("Sequence[str] | str", ()),
-)
-def compare(given: Given) -> CompareResult | SyntheticResult:
+def code_of(result: CompareResult | SyntheticResult) -> ExitCode:
+    """Return the exit code of a comparison's result."""
+    if isinstance(result, SyntheticResult):
+        return verdict(result.passed)
+    unsafe = bool(result.audit.required) and not result.audit.passed
+    return verdict(not unsafe and result.generalization.answer is not Answer.NO)
+
+
+@command(CompareRequest, plan_comparison, code=code_of, reads=lambda request: request.targets)
+def compare(engine: Engine, request: CompareRequest) -> CompareResult | SyntheticResult:
     """Compare a release with its original (`sqlaudit compare`).
 
     Args:
@@ -251,18 +251,7 @@ def compare(given: Given) -> CompareResult | SyntheticResult:
         >>> found.generalization.answer.value, found.loss("modification-rate").value, found.loss("entropy").value
         ('yes', Fraction(1, 1), 4.0)
     """
-    request = request_from(
-        CompareRequest,
-        vars(given),
-        original=make_target(given.original, read=given.read),
-        release=make_target(given.release, read=given.read, buckets=given.buckets),
-        other=None if given.other is None else make_target(given.other, read=given.read),
-        holdout=None if given.holdout is None else make_target(given.holdout, read=given.read),
-        requirements=requirements(given.require, OF_COMPARISONS),
-        inputs=given.inputs or {},
-    )
-    with opened(given.db, given.limits, *request.targets) as engine:
-        return find_disclosure(engine, request) if request.synthetic else compare_tables(engine, request)
+    return find_disclosure(engine, request) if request.synthetic else compare_tables(engine, request)
 
 
 # A bucketized release beside its original: are its persons those of the original, and each bucket's values theirs?
@@ -348,12 +337,11 @@ def _sides(engine: Engine, request: CompareRequest) -> tuple[Side, Side, Side]:
     alone = replace(request, sensitive=())
     persons = open_side(engine, replace(request.release, buckets=None), alone)
     relation = engine.open(request.release)
-    sensitive = tuple(resolve(name, relation, engine.dialect, about("sensitive")) for name in request.sensitive)
-    bucket = resolve(buckets.column, relation, engine.dialect, about("bucket_column"))
+    columns = find_columns(engine, relation, sensitive=request.sensitive, bucket_column=(buckets.column,))
     keyed, persons_keyed = alike(
         replace(original, sensitive=original.columns), replace(persons, sensitive=persons.columns), engine.dialect
     )
-    buckets_of = Side(relation, relation, (bucket,), sensitive, ())
+    buckets_of = Side(relation, relation, columns["bucket_column"], columns["sensitive"], ())
     own, values = alike(replace(original, keys=()), buckets_of, engine.dialect)
     original = replace(original, columns=keyed.sensitive, keys=keyed.keys, sensitive=own.sensitive)
     persons = replace(persons, columns=persons_keyed.sensitive, keys=persons_keyed.keys)

@@ -1,22 +1,38 @@
-"""The request for several releases of one table. Standard library only, apart from specs."""
+"""The request for several releases of one table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option, part
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import ROLES, Folding, Requirement, values_option
+from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, make_target, values_option
+from sqlaudit.models.required import requirements_part
 
 _SHOW = "Output"
 
 
-@dataclass(frozen=True, kw_only=True)
+def _targets(given: Mapping[str, Any], _: str) -> tuple[Target, ...]:
+    """Return the releases as targets. A frame or a query has no name; its place in the series is one."""
+    tables = given["targets"]
+    several = tables if isinstance(tables, Sequence) and not isinstance(tables, str) else (tables,)
+    targets = (make_target(table, read=given.get("read")) for table in several)
+    return tuple(
+        target if target.label or target.relation else replace(target, label=f"release {position}")
+        for position, target in enumerate(targets, 1)
+    )
+
+
+@dataclass(frozen=True)
 class SeriesRequest:
-    """The column roles, requirements and output of an audit of several releases.
+    """The releases of one table, with the column roles, requirements and output of their audit.
 
     Args:
+        targets: all releases, in the order they were published.
         entity: the column that identifies the person, with the same name in every release; it is not published.
         qi: the quasi-identifiers, as each release publishes them. sensitive: sensitive attributes, unchanged in each.
         values: whether persons and sensitive values that folding merges count as one; None = not given.
@@ -24,9 +40,10 @@ class SeriesRequest:
         requirements: the requirements. top: how many singled-out people to show. show_values: whether to show any.
 
     Raises:
-        UsageError: a missing role, or a number out of bounds.
+        UsageError: fewer than two releases, a missing role, or a number out of bounds.
     """
 
+    targets: tuple[Target, ...] = part(_targets, parameters=("targets", "read"), kind="releases")
     entity: str = option("", COLUMN, "Column that identifies the person in every release.", ROLES, metavar="COLUMN")
     qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, as published.", ROLES, metavar="COLUMNS")
     sensitive: tuple[str, ...] = option((), NAMES, "Sensitive columns.", ROLES, metavar="COLUMNS")
@@ -36,7 +53,7 @@ class SeriesRequest:
     )
     top: int = option(10, WHOLE, "Number of singled-out people to show.", _SHOW, metavar="N", shown="10", least=1)
     show_values: bool = option(False, FLAG, "Show people who are singled out: key, releases and value.", _SHOW)
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[Requirement, ...] = requirements_part("OF_RELEASES", "", help="m_invariance=3", default=())
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -52,3 +69,5 @@ class SeriesRequest:
         twice = next((name for name in named if named.count(name) > 1), None)
         if twice is not None:
             raise UsageError(f"Column {twice!r} is named twice. Give every column one role.")
+        if len(self.targets) < 2:
+            raise UsageError("At least two releases are needed. Name all of them, or audit a single one.")

@@ -7,19 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import REQUIRED, Given, request_from, takes
+from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.errors import UsageError, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
-from sqlaudit.base.spec import Requirement, Target, make_target
+from sqlaudit.base.spec import Requirement, Target
 from sqlaudit.base.sql import render
-from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, copy_columns, refuse_spelling_conflicts
-from sqlaudit.engines import opened
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    find_columns,
+    refuse_spelling_conflicts,
+    repeated_columns,
+)
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check, Context
 from sqlaudit.models.judge import Asked, check_of
-from sqlaudit.models.registry import OF_RELEASES, requirements
 from sqlaudit.models.releases import MInvariance
 from sqlaudit.release.series.request import SeriesRequest
 from sqlaudit.release.series.result import AttributeFigures, ReleaseFigures, ReleasesResult, SingledOut, ValuesLeft
@@ -47,13 +52,13 @@ class SeriesSide:
         return {"source": self.relation, "qi": self.qi, "entity": self.entity, "sensitive": self.sensitive[attribute]}
 
 
-def open_sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
+def open_sides(engine: Engine, request: SeriesRequest) -> list[SeriesSide]:
     """The releases with the columns of the request found in each.
 
     Raises:
         UsageError: a column that is not there, two names for one, or kinds of values that cannot be compared.
     """
-    sides = [_opened(engine, target, request) for target in targets]
+    sides = [_opened(engine, target, request) for target in request.targets]
     for index, name in enumerate(request.sensitive):
         _refuse_unlike([side.sensitive[index] for side in sides], sides, "sensitive", name)
     _refuse_unlike([side.entity for side in sides], sides, "entity", request.entity)
@@ -82,24 +87,20 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
         UsageError: a column has two roles, or its values cannot be compared with those of other releases.
     """
     relation = engine.open(target)
-    names = {"entity": (request.entity,), "qi": request.qi, "sensitive": request.sensitive}
-    columns = [
-        resolve(name, relation, engine.dialect, about(role))
-        for role, names_of_role in names.items()
-        for name in names_of_role
-    ]
-    if len({column.sql for column in columns}) < len(columns):
+    by_role = find_columns(engine, relation, entity=(request.entity,), qi=request.qi, sensitive=request.sensitive)
+    if repeated_columns(by_role):
         raise UsageError(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}. Give every column one role."
         )
-    for column in (columns[0], *columns[len(request.qi) + 1 :]):
+    for column in (*by_role["entity"], *by_role["sensitive"]):
         if column.column in relation.respelled:  # read with one spelling here, and perhaps with another one elsewhere
             raise UsageError(
                 f"{column.label} of {relation.label} treats differently written texts as equal (by its collation or "
                 "type), so values of other releases cannot be matched. Give all releases a view with one spelling, for "
                 "example in lower case."
             )
+    columns = [column for columns_of_role in by_role.values() for column in columns_of_role]
     kinds = _kinds(engine, relation, columns)
     entity, *rest = [replace(column, kind=kind) for column, kind in zip(columns, kinds, strict=True)]
     keys = len(request.qi)
@@ -138,16 +139,16 @@ ROUNDS = (0, 2, 5)
 """How many rounds of elimination a statement follows; the next only where the last one still found somebody."""
 
 
-def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> ReleasesResult:
+def find_in_releases(engine: Engine, request: SeriesRequest) -> ReleasesResult:
     """Return what several releases of one table say together about persons who are in more than one.
 
     Args:
-        engine: an open engine. targets: all releases, in the order they were published.
-        request: the roles, and what must hold.
+        engine: an open engine.
+        request: the releases, the roles, and what must hold.
 
     Raises:
-        UsageError: fewer than two releases, an unknown column, rows without a person, people with several
-            rows in a release or with different values in different ones, or no one in two releases.
+        UsageError: an unknown column, rows without a person, people with several rows in a release or with
+            different values in different ones, or no one in two releases.
         EngineError: the database refused, failed or went away.
 
     Example:
@@ -155,15 +156,16 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
         >>> from sqlaudit.engines import connect
         >>> may = pd.DataFrame({"id": [1, 2], "age": "2*", "ill": ["flu", "cold"]})
         >>> june = pd.DataFrame({"id": [1, 3], "age": "2*", "ill": ["flu", "none"]})
-        >>> request = SeriesRequest(entity="id", qi=("age",), sensitive=("ill",))
+        >>> targets = Target(frame=may), Target(frame=june)
+        >>> request = SeriesRequest(targets, entity="id", qi=("age",), sensitive=("ill",))
         >>> with connect() as engine:
-        ...     found = find_in_releases(engine, [Target(frame=may), Target(frame=june)], request).attribute("ill")
+        ...     found = find_in_releases(engine, request).attribute("ill")
         >>> found.m, found.singled_out, found.by_comparing, found.by_elimination
         (0, 3, 1, 2)
     """
     already = len(engine.executed)
     # Copied first: two tables of one open connection cannot be read in one statement.
-    sides = [copied(engine, side, position) for position, side in enumerate(_sides(engine, targets, request), 1)]
+    sides = [copied(engine, side, position) for position, side in enumerate(open_sides(engine, request), 1)]
     columns = [
         ColumnValues(name, [(side.relation, side.sensitive[index]) for side in sides])
         for index, name in enumerate(request.sensitive)
@@ -192,25 +194,19 @@ def find_in_releases(engine: Engine, targets: Sequence[Target], request: SeriesR
     )
 
 
-def plan_releases(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[Statement]:
-    """The statements, as far as they are known before any has run, for `--dry-run`.
+def plan_releases(engine: Engine, request: SeriesRequest) -> list[Statement]:
+    """Return the statements, as far as they are known before any has run, for `--dry-run`.
 
     Raises:
         UsageError: as `find_in_releases`, for what shows without reading rows.
     """
-    sides = _sides(engine, targets, request)
+    sides = open_sides(engine, request)
     places = range(len(request.sensitive))
     return [
         *(_alone_statement(engine, side, index) for index in places for side in sides),
         *(_series(engine, "series_persons", "persons", sides, index) for index in places),
         *(_series(engine, "series_candidates", "possible values", sides, index, rounds=0) for index in places),
     ]
-
-
-def _sides(engine: Engine, targets: Sequence[Target], request: SeriesRequest) -> list[SeriesSide]:
-    if len(targets) < 2:
-        raise UsageError("At least two releases are needed. Name all of them, or audit a single one.")
-    return open_sides(engine, targets, request)
 
 
 def _alone_statement(engine: Engine, side: SeriesSide, index: int) -> Statement:
@@ -332,19 +328,17 @@ def check_of_series(requirement: Requirement, figures: AttributeFigures) -> Chec
     return check_of(Asked(model, requirement, figures.sensitive), model.judge_releases(figures), rows)
 
 
-@takes(
-    "targets * entity values qi sensitive counterfeits require show_values top db read limits",
-    SeriesRequest,
-    targets=("Sequence[Any]", REQUIRED),
+@command(
+    SeriesRequest, plan_releases, code=lambda result: verdict(result.passed), reads=lambda request: request.targets
 )
-def releases(given: Given) -> ReleasesResult:
+def releases(engine: Engine, request: SeriesRequest) -> ReleasesResult:
     """Find what several releases of one table disclose in combination (`sqlaudit releases`).
 
     Args:
         targets: all releases, in the order they were published: tables, views, file paths, frames or `Target`s, all in
             one database or all files or frames.
         require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
-        show_values, top: whether to show people with one possible value, and how many.
+        top, show_values: how many people with one possible value to show, and whether to show any.
 
     Raises:
         UsageError: fewer than two releases, an unknown column, rows without a person, people with several
@@ -359,16 +353,4 @@ def releases(given: Given) -> ReleasesResult:
         >>> found.passed, found.attribute("ill").unsteady, found.attribute("ill").singled_out
         (False, 1, 3)
     """
-    required = requirements(given.require, OF_RELEASES)
-    several = (
-        given.targets if isinstance(given.targets, Sequence) and not isinstance(given.targets, str) else [given.targets]
-    )
-    targets = [_numbered(make_target(table, read=given.read), position) for position, table in enumerate(several, 1)]
-    request = request_from(SeriesRequest, vars(given), requirements=required)
-    with opened(given.db, given.limits, *targets) as engine:
-        return find_in_releases(engine, targets, request)
-
-
-def _numbered(target: Target, position: int) -> Target:
-    """A frame or a query has no name; its place in the series is one."""
-    return target if target.label or target.relation else replace(target, label=f"release {position}")
+    return find_in_releases(engine, request)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import sqlaudit
 from sqlaudit.audits.report import FAILING_GROUPS, GROUP_SIZES
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.spec import KnownRows, NullPolicy, Sampling
 from sqlaudit.cli.console.screen import ScreenReport
 from sqlaudit.cli.console.session import ConsoleCommand, Session
 from sqlaudit.cli.console.statements import parse_arguments
@@ -139,6 +140,9 @@ def search_lattice(session: Session, rest: str) -> LatticeResult:
 
 def compare_release(session: Session, rest: str) -> CompareResult:
     """Compare a release with the relation: is it derived from it, what was lost?"""
+    from sqlaudit.release.compare.request import CompareRequest
+    from sqlaudit.release.compare.run import compare_tables
+
     match = _RELEASE.fullmatch(rest)
     if match is None:
         raise UsageError("No release is given. Name it: \\compare release.csv [hierarchies FILE] [key COLUMNS].")
@@ -148,46 +152,35 @@ def compare_release(session: Session, rest: str) -> CompareResult:
             "\\compare with requirements does not support an entity, joint or nulls. Remove the requirements with "
             "\\require none, or audit the release: \\use it, then \\audit."
         )
-    key = parse_arguments(match["key"] or "", session.workspace.dialect, "\\compare")
-    original = session.target()
-    release = session.workspace.target(match["release"])
-    return session.show(
-        sqlaudit.compare(
-            original,
-            release,
-            qi=roles.quasi_identifiers,
-            sensitive=roles.sensitive,
-            key=key,
-            hierarchies=_file_name(match["file"] or ""),
-            require=session.state.requirements,
-            inputs=session.inputs,
-            values=roles.values,
-            show_values=session.show_values,
-            db=session.engine,
-        )
+    request = CompareRequest(
+        session.target(),
+        session.workspace.target(match["release"]),
+        qi=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        values=roles.values,
+        hierarchies=_file_name(match["file"] or ""),
+        key=parse_arguments(match["key"] or "", session.workspace.dialect, "\\compare"),
+        show_values=session.show_values,
+        requirements=session.state.requirements,
+        inputs=session.inputs,
     )
+    return session.show(compare_tables(session.engine, request))
 
 
 def try_attacks(session: Session, rest: str) -> AttackResult:
     """Try attacks on the relation, as a release."""
-    roles = session.require_roles()
-    target = session.target()
-    identified = session.workspace.target(rest) if rest else None
-    return session.show(
-        sqlaudit.attack(
-            target,
-            qi=roles.quasi_identifiers,
-            sensitive=roles.sensitive,
-            identified=identified,
-            entity=roles.entity,
-            joint=roles.joint,
-            nulls=roles.nulls,
-            k=_required_k(session),
-            values=roles.values,
-            show_values=session.show_values,
-            db=session.engine,
-        )
+    from sqlaudit.release.attacks.request import AttackRequest
+    from sqlaudit.release.attacks.run import attack_release
+
+    roles = replace(session.require_roles(), identifiers=(), known_rows=KnownRows.WORSE, sampling=Sampling())
+    request = AttackRequest(
+        session.target(),
+        roles,
+        identified=session.workspace.target(rest) if rest else None,
+        k=_required_k(session),
+        show_values=session.show_values,
     )
+    return session.show(attack_release(session.engine, request))
 
 
 def _file_name(text: str) -> str | None:

@@ -1,0 +1,351 @@
+"""The tables of a comparison with synthetic data, and the statements that count over them.
+
+The original, the synthetic table and the holdout are opened with the roles of the request in each, of one type and in
+one spelling, so that their values compare. Everything that is told of them is counted in the database: `Counting` has
+the statements, of which `run` makes shares and verdicts, and `doubts` the reasons not to trust them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlaudit.base.columns_of import Resolved, resolve
+from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
+from sqlaudit.base.spec import NullPolicy
+from sqlaudit.base.sql import render
+from sqlaudit.classes.opening import (
+    ColumnValues,
+    apply_spelling_policy,
+    copy_columns,
+    find_columns,
+    refuse_spelling_conflicts,
+    repeated_columns,
+)
+from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.dictionary import column_type
+from sqlaudit.hierarchies.levels import MappedLevel, TopLevel, level_sql
+from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.release.compare.pairing import cast_as
+from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
+from sqlaudit.release.synthetic.result import DisclosiveGroups
+from sqlaudit.reports.document import listing
+
+ORIGINAL, HOLDOUT = "d", "h"
+"""What the columns of counts of these tables begin with."""
+_SINGLE = ("float", "float4", "real")
+"""Types of single precision: rounded so, a number equals what it was rounded from."""
+Counts = Counter[str]
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """One of the tables: where it lies, its keys and targets in the order of the request, and the columns of rows."""
+
+    relation: Relation
+    keys: tuple[Resolved, ...]
+    targets: tuple[Resolved, ...]
+    columns: tuple[Resolved, ...] = ()
+
+    @property
+    def roles(self) -> list[Resolved]:
+        """Keys and targets."""
+        return [*self.keys, *self.targets]
+
+    @property
+    def all(self) -> list[Resolved]:
+        """Keys, targets and columns."""
+        return [*self.roles, *self.columns]
+
+    def without(self, names: Container[str]) -> ComparedTable:
+        """Return a copy of the table without some of the columns of rows."""
+        return replace(self, columns=tuple(column for column in self.columns if column.label not in names))
+
+    def with_columns(self, columns: Sequence[Resolved]) -> ComparedTable:
+        """Return a copy of the table with these keys, targets and columns, in the order of `all`."""
+        keys, roles = len(self.keys), len(self.roles)
+        return replace(
+            self, keys=tuple(columns[:keys]), targets=tuple(columns[keys:roles]), columns=tuple(columns[roles:])
+        )
+
+
+# The tables as they are opened: of one type in all of them, and with one spelling.
+
+
+def open_counting(engine: Engine, request: CompareRequest) -> Counting:
+    """Open the tables, with one spelling, and copied where every reading would parse text again.
+
+    They are copied first: two tables of one open connection cannot be read in one statement.
+    """
+    tables = []
+    for index, table in enumerate(open_tables(engine, request)):
+        relation, copied_columns = copy_columns(engine, table.relation, table.all, f"sqlaudit_synthetic_{index}")
+        tables.append(replace(table, relation=relation).with_columns(copied_columns))
+    return Counting(engine, fold_spellings(engine, tables, request), request)
+
+
+def open_tables(engine: Engine, request: CompareRequest) -> list[ComparedTable]:
+    """Open the original, the synthetic table, and the holdout if there is one.
+
+    Raises:
+        UsageError: a column that is not there or has two roles, or values that cannot be equal in two tables.
+    """
+    targets = [target for target in (request.original, request.release, request.holdout) if target is not None]
+    tables = [_opened(engine, engine.open(target), request) for target in targets]
+    column_names = [{column.name.casefold() for column in table.relation.columns} for table in tables]
+    odd = {name for table in tables for name in table.relation.respelled}
+    names = [
+        column.name
+        for column in tables[0].relation.columns
+        if all(column.name.casefold() in names for names in column_names)
+    ]
+    names = [name for name in names if name not in odd]
+    tables = [
+        replace(table, columns=tuple(resolve(name, table.relation, engine.dialect, "columns") for name in names))
+        for table in tables
+    ]
+    roles = len(tables[0].roles)
+    lists: list[list[Resolved]] = [[] for _ in tables]
+    for index, same_column in enumerate(zip(*(table.all for table in tables), strict=True)):
+        cast = cast_to_common_type(same_column, engine.dialect)
+        if cast is None and index < roles:
+            kinds = ", ".join(
+                f"{column.kind} in {table.relation.label}" for column, table in zip(same_column, tables, strict=True)
+            )
+            raise UsageError(
+                f"{same_column[0].label} is of type {kinds}, so its values cannot be compared. Give it one type in all "
+                f"tables. For files, {spelled('all_text', True)} reads every column as text."
+            )
+        for columns, column in zip(lists, cast or (), strict=False):
+            columns.append(column)
+    return [table.with_columns(columns) for table, columns in zip(tables, lists, strict=True)]
+
+
+def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> ComparedTable:
+    """Find the roles in a table; the database is asked for the types of expressions."""
+    columns = find_columns(engine, relation, qi=request.qi, sensitive=request.sensitive)
+    keys, targets = (
+        tuple(_with_column_type(engine, relation, column) for column in columns[role]) for role in ("qi", "sensitive")
+    )
+    if repeated_columns(columns):
+        raise UsageError(
+            f"A column is named twice in {spelled('qi')} and {spelled('sensitive')}. Give every column one role."
+        )
+    if odd := next((column.label for column in (*keys, *targets) if column.column in relation.respelled), None):
+        raise UsageError(
+            f"{odd} of {relation.label} treats differently written texts as equal (by its collation or type), so its "
+            "values cannot be compared with another table's. Give both tables a view with one spelling."
+        )
+    if request.hierarchies:
+        keys_and_hierarchies = zip(keys, read_hierarchies(request.hierarchies).for_columns(request.qi), strict=True)
+        keys = tuple(_coarsened(engine, relation, column, hierarchy) for column, hierarchy in keys_and_hierarchies)
+    return ComparedTable(relation, keys, targets)
+
+
+def _with_column_type(engine: Engine, relation: Relation, column: Resolved) -> Resolved:
+    holds = column_type(engine, relation, column)
+    return replace(column, kind=holds.kind, type=holds.type)
+
+
+def _coarsened(engine: Engine, relation: Relation, column: Resolved, hierarchy: Any) -> Resolved:
+    """Return a quasi-identifier at the first level of its hierarchy; as it is without one."""
+    level = hierarchy.levels[0] if hierarchy.levels else None
+    if level is None or isinstance(level, TopLevel):
+        return column
+    if isinstance(level, MappedLevel):
+        raise UsageError(
+            f"{about('hierarchies')}: the hierarchy of {column.label} lists its values, which other tables may not "
+            "have. Use one with widths, masks, dates or SQL."
+        )
+    sql = level_sql(hierarchy, 1, column.sql, engine.dialect, column_type(engine, relation, column))
+    return _with_column_type(engine, relation, Resolved(column.label, sql))
+
+
+def cast_to_common_type(columns: Sequence[Resolved], dialect: str) -> list[Resolved] | None:
+    """Cast the columns of all tables to a type in which their values compare; None if there is none."""
+    kinds = {column.kind for column in columns}
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL} or (len(kinds) == 1 and not kinds & {Kind.OTHER, Kind.FLOAT}):
+        return list(columns)
+    if kinds <= set(NUMBERS):
+        precision = "FLOAT" if any(column.type.lower() in _SINGLE for column in columns) else "DOUBLE"
+        return [cast_as(column, precision, Kind.FLOAT, dialect) for column in columns]
+    if kinds <= {Kind.OTHER, Kind.TEXT}:
+        return [cast_as(column, "VARCHAR", Kind.TEXT, dialect) for column in columns]
+    return None
+
+
+def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[str, list[tuple[Relation, Resolved]]]]:
+    """Yield the first columns by name, each as it is in every table."""
+    for same_column in list(zip(*(table.all for table in tables), strict=True))[:count]:
+        yield (
+            same_column[0].label,
+            [(table.relation, column) for table, column in zip(tables, same_column, strict=True)],
+        )
+
+
+def fold_spellings(engine: Engine, tables: Sequence[ComparedTable], request: CompareRequest) -> list[ComparedTable]:
+    """Fold the texts of all tables where that was asked for.
+
+    Raises:
+        UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
+    """
+    refuse_spelling_conflicts(engine, spellings_of(tables), request.values)
+    keys = len(tables[0].keys)
+    return [
+        table.with_columns(
+            [
+                apply_spelling_policy(engine, table.relation, column, request.values, missing=index >= keys)
+                for index, column in enumerate(table.all)
+            ]
+        )
+        for table in tables
+    ]
+
+
+def spellings_of(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
+    """Return the keys and targets as columns whose spellings are compared over all tables."""
+    keys = len(tables[0].keys)
+    columns = _columns_of(tables, len(tables[0].roles))
+    return [ColumnValues(name, places, missing=index >= keys) for index, (name, places) in enumerate(columns)]
+
+
+# The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
+
+
+@dataclass
+class Counting:
+    """The statements that are asked of the tables.
+
+    Args:
+        engine: where they lie. tables: original, synthetic table and holdout. request: the roles.
+        cells: a joint histogram of keys and targets that is kept for many questions, None = the tables are read.
+    """
+
+    engine: Engine
+    tables: Sequence[ComparedTable]
+    request: CompareRequest
+    cells: Relation | None = None
+
+    def figures(self, keys: Sequence[int], target: int | None) -> Statement:
+        """Return the statement that counts what groups by these keys disclose of a target."""
+        first = self.tables[0]
+        parameters: dict[str, Any] = {"counts": self.cells, "sides": [], "totals": [], "apart": False}
+        if self.cells is None:
+            columns = [*keys, *([] if target is None else [len(first.keys) + target])]
+            parameters["sides"] = self._sides([[table.all[position] for position in columns] for table in self.tables])
+            if target is not None:
+                parameters["totals"] = self._sides([[table.targets[target]] for table in self.tables])
+            parameters["apart"] = self.request.nulls is NullPolicy.DISTINCT
+            names = [f"c{position}" for position in range(1, len(columns) + 1)]
+            named, of_target = names[: len(keys)], names[len(keys) :]
+        else:
+            named = [f"c{position + 1}" for position in keys]
+            of_target = [] if target is None else [f"c{len(first.keys) + target + 1}"]
+        label = f"groups of {listing([first.keys[position].label for position in keys])}"
+        step = label if target is None else f"{label}: {first.targets[target].label}"
+        show_values = self.request.show_values
+        holdout = len(self.tables) > 2
+        return self._render(
+            "figures", step, keys=named, target="".join(of_target), shown=show_values, holdout=holdout, **parameters
+        )
+
+    def kept(self) -> Statement:
+        """Return the statement of the joint histogram of all keys and targets."""
+        return self._render("cells", "joint histogram", sides=self._sides([table.roles for table in self.tables]))
+
+    def copies(self) -> Statement:
+        """Return the statement that counts whole rows in both tables."""
+        columns = [table.columns for table in self.tables]
+        return self._render("copies", "copies", sides=self._sides(columns), near=len(columns[0]) > 1)
+
+    def whole_rows(self) -> Mapping[str, int]:
+        """Return how many rows are copies, by the name of the count."""
+        statement = self.copies()
+        return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
+
+    def shared(self) -> Statement:
+        """Return, for each column, how far its values occur in both tables."""
+        first, columns = self.tables[0], []
+        for position in self._looked_at():
+            sides = self._sides([[table.all[position]] for table in self.tables[:2]])
+            columns.append({"sides": sides, "number": first.all[position].kind in NUMBERS})
+        return self._render("shared", "values in both tables", columns=columns)
+
+    def overlaps(self, rows: int, synthetic_rows: int) -> list[ColumnOverlap]:
+        """Return the overlap of each column, first the roles."""
+        columns = [self.tables[0].all[position] for position in self._looked_at()]
+        overlaps = []
+        for column, row in zip(columns, sorted(self.engine.run(self.shared())), strict=True):
+            original_values, synthetic_values, both, own_rows, made_rows, once, shared_rows, overlap = (
+                int(count) for count in row[1:9]
+            )
+            overlaps.append(
+                ColumnOverlap(
+                    name=column.label,
+                    kind=column.kind,
+                    rows=rows,
+                    synthetic_rows=synthetic_rows,
+                    own=original_values,
+                    made=synthetic_values,
+                    both=both,
+                    own_rows=own_rows,
+                    made_rows=made_rows,
+                    once=once,
+                    shared_rows=shared_rows,
+                    overlap=bool(overlap),
+                    own_span=row[9],
+                    made_span=row[10],
+                )
+            )
+        return overlaps
+
+    def unique_rows(self, other: int, columns: Sequence[Sequence[Resolved]], step: str) -> UniqueRows:
+        """Count how often another of the tables has unique rows of the original, in these columns of both."""
+        sides = [
+            {"source": self.tables[index].relation, "columns": compared_columns}
+            for index, compared_columns in zip((0, other), columns, strict=True)
+        ]
+        counts = self.engine.run(self._render("unique", step, sides=sides))[0]
+        return UniqueRows(*(int(count) for count in counts[:7]), *(float(count or 0) for count in counts[7:]))
+
+    def _looked_at(self) -> list[int]:
+        """Return the places of the roles, and of the columns of rows that are no role as they are."""
+        first = self.tables[0]
+        roles = {column.label.casefold(): column for column in first.roles}
+
+        def has_role(column: Resolved) -> bool:
+            role = roles.get(column.label.casefold())
+            return role is not None and (role.column is not None or role.sql == column.sql)
+
+        return [n for n, column in enumerate(first.all) if n < len(first.roles) or not has_role(column)]
+
+    def ask(self, keys: Sequence[int], target: int | None) -> tuple[Counts, list[DisclosiveGroups], str | None]:
+        """Return the sums over all groups, the disclosive groups by size, and the most common value if it is shown."""
+        statement = self.figures(keys, target)
+        names, rows = self.engine.result_names(statement), self.engine.run(statement)
+        sums, sizes, value = Counts(), [], None
+        for row in rows:
+            of_size = dict(zip(names, row, strict=True))
+            value = of_size.pop("common_value", None)
+            size = int(of_size.pop("size"))
+            sums_of_table = {name: of_size.pop(name) for name in [*of_size] if name.endswith(("_squares", "_common"))}
+            sums.update({name: count or 0 for name, count in of_size.items()})
+            sums |= {name: count or 0 for name, count in sums_of_table.items()}
+            if of_size.get("disclosive"):
+                sizes.append(DisclosiveGroups(size, int(of_size["disclosive"]), int(of_size["d_disclosed"])))
+        return sums, sorted(sizes, key=lambda groups: groups.size), value
+
+    def _sides(self, columns: Sequence[Sequence[Resolved]]) -> list[dict[str, Any]]:
+        return [
+            {"source": table.relation, "columns": side_columns}
+            for table, side_columns in zip(self.tables, columns, strict=False)
+        ]
+
+    def _render(self, name: str, step: str, **parameters: Any) -> Statement:
+        return render(f"release/synthetic/synthetic_{name}.sql", self.engine.dialect, step=step, **parameters)
