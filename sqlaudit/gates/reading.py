@@ -33,6 +33,7 @@ from sqlaudit.gates.nodes import (
     texts,
     whole,
 )
+from sqlaudit.gates.request import DEFAULT_POLICY
 from sqlaudit.gates.requirements import (
     COLUMN_LIST,
     DERIVED_FROM,
@@ -239,7 +240,6 @@ def _server(named: Node | None, servers: Mapping[str, Node], block: Node, mistak
 
 # From a policy file to a `Policy`: every mistake with its line, and whatever can be read is read.
 
-DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP: Keys = {
     "version": {"const": int(VERSION), "description": "The version of the policy's format."},

@@ -58,7 +58,7 @@ CASES = [
     (("recode", "--help"), 47, ""),
     (("releases", "--help"), 42, ""),
     (("suppress", "--help"), 47, ""),
-    (("test", "--help"), 33, ""),
+    (("test", "--help"), 34, ""),
     ((*AUDIT, "--require", "k=2"), 96, DATABASE),
     (AUDIT, 158, DATABASE),
 ]

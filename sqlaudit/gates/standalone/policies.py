@@ -39,7 +39,6 @@ from sqlaudit.gates.standalone.checks import (
     ROW_COLUMNS,
     AnswerForm,
     Compiled,
-    Returns,
     comment,
     compile_cells,
     definition,
@@ -49,6 +48,7 @@ from sqlaudit.gates.standalone.checks import (
 from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
 from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 from sqlaudit.gates.standalone.recipes import NotCarried
+from sqlaudit.gates.standalone.request import Returns
 from sqlaudit.reports.document import visible
 from sqlaudit.tabular.request import AggregatesRequest
 
