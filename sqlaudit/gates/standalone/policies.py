@@ -20,8 +20,8 @@ from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.options import options_of
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
+from sqlaudit.gates.cell_limits import OTHERS
 from sqlaudit.gates.nodes import in_a_policy
-from sqlaudit.gates.requirements import OTHERS
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
