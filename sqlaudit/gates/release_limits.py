@@ -71,6 +71,7 @@ def loss_text(loss: LossLimit) -> str:
     """A limit on a loss, the same text however it was written.
 
     Example:
+        >>> from sqlaudit.base.spec import Target
         >>> loss_text(LossLimit(Target("raw", label="raw"), "entropy", Fraction(1, 2), figure="share"))
         'loss=measure:entropy,of:share,at_most:0.5,original:raw'
     """
@@ -137,6 +138,7 @@ def series_text(limit: SeriesLimit) -> str:
     """A limit on several releases, the same text however it was written.
 
     Example:
+        >>> from sqlaudit.base.spec import Target
         >>> series_text(SeriesLimit(3, (Target("may", label="may"), Target("june", label="june"))))
         'm_invariance=m:3,before:may+june'
     """
@@ -205,6 +207,7 @@ def synthetic_text(limit: SyntheticLimit) -> str:
     """A limit on a synthetic table, the same text however it was written.
 
     Example:
+        >>> from sqlaudit.base.spec import Target
         >>> (wanted,) = parse_requirements("disco=5%", among=OF_SYNTHETIC)
         >>> synthetic_text(SyntheticLimit(Target("raw", label="raw"), wanted, known=2))
         'synthetic=disco=5%,original:raw,known:2'
