@@ -616,35 +616,34 @@ def compare(
 def compile_checks(
     table: str = "",
     *,
+    dialect: str = "duckdb",
+    exact_names: bool = False,
     qi: Sequence[str] | str = (),
     sensitive: Sequence[str] | str = (),
-    checks: Checks = (),
-    dialect: str = "duckdb",
     entity: str | None = None,
     joint: bool = False,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     known_rows: KnownRows | str = KnownRows.WORSE,
     values: Folding | str | None = None,
-    roles: Roles | Mapping[str, Any] | None = None,
+    count: str = "",
+    value: str = "",
+    contributors: str = "",
+    holdings: str = "",
+    largest: Sequence[str] | str = (),
+    checks: Checks = (),
     query: str = "",
     where: str = "",
     inputs: Mapping[str, Any] | None = None,
-    exact_names: bool = False,
-    count: str = "",
-    contributors: str = "",
-    value: str = "",
-    holdings: str = "",
-    largest: Sequence[str] | str = (),
+    roles: Roles | Mapping[str, Any] | None = None,
 ) -> CompiledChecks:
     """Write each check as one SELECT that returns one row.
 
     Args:
         table: a table or view, as the warehouse calls it; empty with `query`, one SELECT in the dialect.
+        dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
+        exact_names: whether columns are named in their exact case, and quoted.
         qi: quasi-identifiers: column names or SQL expressions in the dialect.
         sensitive: sensitive columns, each audited on its own.
-        checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
-            alone; none = the figures of every model.
-        dialect: a key of `sqlaudit.gates.standalone.names.DIALECTS`, such as "snowflake".
         entity: column that identifies the person; group sizes then count people.
         joint: treat the other sensitive columns as quasi-identifiers (stricter).
         nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
@@ -653,13 +652,14 @@ def compile_checks(
             all).
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
-        roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
+        count, value, contributors, holdings, largest: with one of these, `table` is a published table, and checks are
+            rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
+        checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
+            alone; none = the figures of every model.
         query: one SELECT instead of a target.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
-        exact_names: whether columns are named in their exact case, and quoted.
-        count, contributors, value, holdings, largest: with one of these, `table` is a published table, and checks are
-            rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
+        roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
 
     Returns:
         In the order of the checks, for each sensitive attribute, and with an entity for who knows one row of a person
@@ -729,17 +729,17 @@ def gate(
     dbt_target: str = "",
     select: Sequence[str] = (),
     fail_fast: bool = False,
+    results: Sequence[str | Path] = (),
+    dialect: str = "",
+    run: str = "",
     baseline: str | Path | None = None,
     accept: bool = False,
     history: str | Path | None = None,
     store_failures: str | Path | None = None,
     show_values: bool = False,
-    limits: Limits | Mapping[str, Any] | None = None,
     today: date | None = None,
-    results: Sequence[str | Path] = (),
-    run: str = "",
     db: str = "",
-    dialect: str = "",
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> GateResult:
     """Run the tests of a policy and return what was found.
 
@@ -749,19 +749,19 @@ def gate(
         dbt_target: of its profile, empty = dbt's choice.
         select: which tests, as in dbt: `tag:release`, `patients+`; empty = all.
         fail_fast: stop after the first table with a failing test.
+        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
+            connected.
+        dialect: what it speaks, empty = what its driver says.
+        run: the text that was given to `compile` to tell this run from others.
         baseline: a file with an accepted state; only what got worse fails.
         accept: accept what is found, into it; without this the file is only read.
         history: a file that this run is added to, .jsonl.
         store_failures: a DuckDB file for the failing classes.
         show_values: whether it may hold their keys.
-        limits: time, memory and threads.
         today: what exceptions are compared with; None = today, in UTC.
-        results: files with what a warehouse answered to the statements of `sqlaudit compile`; with these nothing is
-            connected.
-        run: the text that was given to `compile` to tell this run from others.
         db: a database behind an ADBC driver, `adbc:driver:uri`, that is asked by compiled SELECTs in the place of the
             policy's connections.
-        dialect: what it speaks, empty = what its driver says.
+        limits: time, memory and threads.
 
     Returns:
         One result a test, in the policy's order; `result.passed` says whether the tables may be published.

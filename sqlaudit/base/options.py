@@ -217,6 +217,8 @@ MEMORY = OptionKind("memory", _of(str, "a text such as '4GB'"))
 RANGE = OptionKind("range", _of(Integral, "a whole number"), python="int")
 """A whole number whose bounds are on the help page."""
 TEXT = OptionKind("text", _of(str, "a text"))
+DATABASE = OptionKind("text", _of(str, "a text"))
+"""A text that may hold a password, and is never shown."""
 TEXTS = OptionKind("texts", _texts, python="Sequence[str]")
 DELIMITER = OptionKind("delimiter", _delimiter)
 VIEW = OptionKind("view", _as_it_is)
@@ -357,7 +359,7 @@ def option(
         metadata[_PART] = RequestPart(make, parameters=parameters)
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata, repr=kind.name != "inputs")
-    return field(default=default, metadata=metadata, repr=kind.name != SOURCE.name)
+    return field(default=default, metadata=metadata, repr=kind.name != SOURCE.name and kind is not DATABASE)
 
 
 @dataclass(frozen=True)

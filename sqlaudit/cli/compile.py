@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,99 +10,83 @@ import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination, check_ending, write_text
-from sqlaudit.base.options import options_of
-from sqlaudit.base.spec import Roles, Target
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import FILE, all_options_of, option, request_from
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import inputs_from, role_options
 from sqlaudit.cli.output import print_data
-from sqlaudit.cli.policies import which_policy
-from sqlaudit.cli.requests import PATH, command_of, group_options, in_section, options_for, request_values
-from sqlaudit.gates.standalone.checks import AnswerForm, Returns, compile_cells, compile_statements, script
-from sqlaudit.tabular.request import AggregatesRequest
+from sqlaudit.cli.policies import with_policy
+from sqlaudit.cli.requests import OptionGroup, command_of, option_values, options_for, request_options
+from sqlaudit.gates.standalone.request import CompileRequest, PolicyCompileRequest, Returns
 
 if TYPE_CHECKING:
     from sqlaudit.gates.standalone.policies import PolicyStatement
 
-_statement_option = in_section("Statements")
-_table_option = in_section("Table")
-_policy_option = in_section("Policy instead of a table")
-_output_option = in_section("Output")
 _CONTRACT = (".yaml", ".yml")
-_CELL_FIELDS = ("count", "contributors", "value", "holdings", "largest")
-_CELL_OPTIONS = tuple(field_option for name, field_option in options_of(AggregatesRequest) if name in _CELL_FIELDS)
+_CHECK_OPTIONS = [option for option in all_options_of(CompileRequest) if not option.only_python]
+_POLICY_OPTIONS = [*all_options_of(PolicyCompileRequest)]
+_POLICY_NAMES = ("policy", "dbt_project", "dbt_target")
 
 
-def _cell_columns(**options: Any) -> dict[str, Any]:
-    """Return the columns of cells that the options name, by field."""
-    defaults = {field_option.name: None for _, field_option in options_of(AggregatesRequest)}
-    values = request_values(AggregatesRequest, defaults | options)
-    return {name: values[name] for name in _CELL_FIELDS if values.get(name)}
+@dataclass(frozen=True)
+class ScriptFiles:
+    """The files that statements are written to.
 
+    Args:
+        each_to: a folder for a file for each statement of a policy.
+        output_file: the file for all of them, None = stdout.
+    """
 
-@command_of(
-    click.Argument(["checks"], metavar="[CHECK]...", nargs=-1),
-    _statement_option(
-        "--dialect",
-        default="duckdb",
-        show_default=True,
-        metavar="NAME",
-        help="snowflake, bigquery, redshift, trino ...",
-    ),
-    _statement_option(
-        "--returns",
-        type=click.Choice([form.value for form in Returns]),
-        help="Result of a statement. Default: figures; for a policy, row, which 'test --results' reads.",
-    ),
-    _statement_option("--inputs", type=PATH, metavar="FILE", help="Population table, or 'class_function: identity'."),
-    _table_option("--table", metavar="NAME", help="Table or view, by its name in the warehouse."),
-    _table_option("--query", metavar="SQL", help="One SELECT in the dialect, instead of a table."),
-    _table_option("--exact-names", is_flag=True, help="Quote column names, because their case matters."),
-    _table_option("--where", metavar="CONDITION", help="SQL condition on the rows."),
-    role_options,
-    group_options(
-        "cells",
-        _cell_columns,
-        *(
-            parameter
-            for field_option in _CELL_OPTIONS
-            for parameter in options_for(replace(field_option, section="Cells of a published table"))
-        ),
-    ),
-    group_options(
-        "which",
-        lambda **policy: which_policy(**policy) if set(policy.values()) != {None} else None,
-        _policy_option("-f", "--file", type=PATH, metavar="POLICY", help="Write the tests of a policy."),
-        _policy_option("--dbt-project", type=PATH, metavar="FOLDER", help="Write the tests in the meta of dbt models."),
-        _policy_option(
-            "--dbt-target", metavar="NAME", help="Target of the dbt profile. Default: the target of the profile."
-        ),
-    ),
-    _policy_option("--select", multiple=True, metavar="TESTS", help="Tests to write, as for 'sqlaudit test'."),
-    _policy_option("--run", metavar="NAME", help="Run name to add to every statement: see 'test --run'."),
-    _policy_option(
-        "--each-to", type=PATH, metavar="FOLDER", writes=True, help="Write each statement to its own file in a folder."
-    ),
-    _output_option(
-        "-o",
-        "--output",
-        "output_file",
-        type=PATH,
+    each_to: Path | None = option(
+        None,
+        FILE,
+        "Write each statement to its own file in a folder.",
+        "Policy instead of a table",
+        metavar="FOLDER",
+        writes=True,
+    )
+    output_file: Path | None = option(
+        None,
+        FILE,
+        "Write the script to a file; with -f also .yaml, a data contract.",
+        "Output",
+        flags=("-o", "--output"),
         metavar="FILE",
         writes=True,
-        help="Write the script to a file; with -f also .yaml, a data contract.",
+    )
+
+
+def _request_of(*, checks: tuple[str, ...], **values: Any) -> dict[str, CompileRequest | PolicyCompileRequest]:
+    """Return the request for checks on a table, or for the tests of a policy if one is named.
+
+    Raises:
+        UsageError: both are asked for, or options of a policy without one.
+    """
+    request = request_from(CompileRequest, option_values(_CHECK_OPTIONS, values) | {"checks": checks})
+    if all(values[name] is None for name in _POLICY_NAMES):
+        if values["select"] or values["run"]:
+            raise UsageError(_NEEDS_POLICY)
+        return {"request": request}
+    if request.has_table:
+        raise UsageError("A policy has its own checks, tables and roles: leave them out with -f.")
+    return {"request": request_from(PolicyCompileRequest, option_values(_POLICY_OPTIONS, with_policy(values)))}
+
+
+_NEEDS_POLICY = "--select, --run and --each-to need a policy: name it with -f."
+_requests = OptionGroup(
+    _request_of,
+    click.Argument(["checks"], metavar="[CHECK]...", nargs=-1),
+    *(
+        parameter
+        for option in {option.name: option for option in (*_CHECK_OPTIONS, *_POLICY_OPTIONS)}.values()
+        for parameter in options_for(option)
     ),
 )
-def command(
-    checks: tuple[str, ...],
-    roles: Roles,
-    cells: dict[str, Any],
-    which: Mapping[str, Any] | None,
-    output_file: Path | None,
-    dialect: str,
-    exact_names: bool,
-    **options: Any,
-) -> int:
+"""What is compiled; the command gets `request: CompileRequest | PolicyCompileRequest`."""
+
+
+@command_of(_requests, request_options(ScriptFiles, "files"))
+def command(request: CompileRequest | PolicyCompileRequest, files: ScriptFiles) -> int:
     """Write each check as one standalone SELECT for warehouses that sqlaudit does not connect to.
 
     A CHECK is a requirement (k=5, t=0.2, disclosure@1=0.8), or the name of a model to return its
@@ -120,58 +103,40 @@ def command(
       sqlaudit compile --dialect snowflake --table release.counts --count n threshold=5
       sqlaudit compile --dialect snowflake -f sqlaudit.yml --each-to statements
     """
-    if output_file is not None:
-        check_destination(output_file)
-        check_ending(output_file, (".sql", ".txt", *(_CONTRACT if which is not None else ())))
-    if which is not None:
-        table_options = (
-            checks,
-            options["table"],
-            options["query"],
-            options["where"],
-            options["inputs"],
-            *cells.values(),
-        )
-        if any(table_options) or roles != Roles():
-            raise UsageError("A policy has its own checks, tables and roles: leave them out with -f.")
-        in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
-        if in_contract and options["returns"] not in (None, Returns.COUNT):
-            raise UsageError(f"A data contract counts what fails. Leave out --returns {options['returns']}.")
-        returns = Returns.COUNT if in_contract else Returns(options["returns"] or Returns.ROW)
-        wording = (dialect, exact_names, returns, options["run"] or "")
-        return _write_policy(which, options["select"], wording, options["each_to"], output_file)
-    if options["select"] or options["run"] or options["each_to"]:
-        raise UsageError("--select, --run and --each-to need a policy: name it with -f.")
-    target = _target(options["table"], options["query"], options["where"])
-    answer = AnswerForm(Returns(options["returns"] or Returns.FIGURES))
-    if any(cells.values()):
-        compiled = compile_cells(target, checks, dialect=dialect, exact_names=exact_names, answer=answer, **cells)
-    else:
-        inputs = inputs_from(options["inputs"])
-        compiled = compile_statements(
-            target, roles, checks, dialect=dialect, inputs=inputs, exact_names=exact_names, answer=answer
-        )
-    _write_script(script(compiled, target, __version__), sum(1 for statement in compiled if statement.sql), output_file)
+    file, is_policy = files.output_file, isinstance(request, PolicyCompileRequest)
+    if file is not None:
+        check_destination(file)
+        check_ending(file, (".sql", ".txt", *(_CONTRACT if is_policy else ())))
+    if isinstance(request, PolicyCompileRequest):
+        return _write_policy(request, files)
+    if files.each_to is not None:
+        raise UsageError(_NEEDS_POLICY)
+    _check_target(request)
+    from sqlaudit.gates.standalone.checks import compile_request, script
+
+    compiled = compile_request(request)
+    text = script(compiled, request.target, __version__)
+    _write_script(text, sum(1 for statement in compiled if statement.sql), file)
     return ExitCode.OK
 
 
-def _write_policy(
-    which: Mapping[str, Any],
-    select: tuple[str, ...],
-    wording: tuple[str, bool, Returns, str],
-    folder: Path | None,
-    output_file: Path | None,
-) -> int:
+def _write_policy(request: PolicyCompileRequest, files: ScriptFiles) -> int:
     """Write the tests of a policy, each to a file of a folder or all as one script. Return the exit code."""
-    from sqlaudit.gates.api import GateRequest
+    from sqlaudit.gates.api import read_policy
     from sqlaudit.gates.run import mistakes_of
     from sqlaudit.gates.run import select as selected
     from sqlaudit.gates.standalone.policies import Wording, contract_text, policy_script, policy_statements
 
+    folder, output_file = files.each_to, files.output_file
+    in_contract = output_file is not None and output_file.suffix.lower() in _CONTRACT
+    if in_contract and request.returns not in (None, Returns.COUNT):
+        raise UsageError(f"A data contract counts what fails. Leave out --returns {request.returns}.")
     if folder is not None and output_file is not None:
         raise UsageError("--each-to and --output exclude each other: give one of them.")
-    policy = GateRequest(**which).read()
-    statements = policy_statements(selected(policy.tables, select), Wording(*wording))
+    returns = Returns.COUNT if in_contract else request.returns or Returns.ROW
+    policy = read_policy(request.source)
+    wording = Wording(request.dialect, request.exact_names, returns, request.run)
+    statements = policy_statements(selected(policy.tables, request.source.select), wording)
     mistakes = mistakes_of(policy)
     for mistake in mistakes:
         say(f"{mistake.place}: {mistake.message}")
@@ -186,7 +151,7 @@ def _write_policy(
     written = sum(1 for statement in statements if statement.test_id)
     if folder is not None:
         _write_statements(statements, folder)
-    elif output_file is not None and output_file.suffix.lower() in _CONTRACT:
+    elif in_contract:
         _write_script(contract_text(statements, policy.file), written, output_file)
     else:
         _write_script(policy_script(statements, policy.file, __version__), written, output_file)
@@ -217,9 +182,9 @@ def _write_script(text: str, number: int, output_file: Path | None) -> None:
         tell(f"wrote {number} statements to {str(output_file)!r}.")
 
 
-def _target(table: str | None, query: str | None, where: str | None) -> Target:
-    if bool(table) == bool(query):
+def _check_target(request: CompileRequest) -> None:
+    """Raise UsageError unless a table or a query is named, and a condition only with a table."""
+    if bool(request.table) == bool(request.query):
         raise UsageError("No table is given. Name it with --table, or give a SELECT with --query.")
-    if query and where:
+    if request.query and request.where:
         raise UsageError("--where applies to a table: put the condition into --query.")
-    return Target(relation=table or "", query=query or "", where=where or "")

@@ -445,8 +445,10 @@ _KINDS: Mapping[str, ClickKind] = {
     "texts": ClickKind(read=lambda value, _: null_values(value)),
     "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
     "requirements": ClickKind(lambda _: {"multiple": True}),
+    "repeated": ClickKind(lambda _: {"multiple": True}),
     "inputs": ClickKind(lambda _: {"type": PATH}, lambda value, _: inputs_from(value)),
     "file": ClickKind(lambda _: {"type": PATH}),
+    "files": ClickKind(lambda _: {"type": PATH, "multiple": True}),
     "source": ClickKind(lambda _: {"type": PATH}),
 }
 """By the name of a kind. Other kinds are texts."""

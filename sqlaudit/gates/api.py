@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.files import check_destination, is_file
-from sqlaudit.base.options import Given, made, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Warned
-from sqlaudit.base.spec import Limits
 from sqlaudit.engines.adbc import AdbcPlace
+from sqlaudit.engines.command import public
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answers
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
-from sqlaudit.gates.reading import DEFAULT_POLICY, load_policy
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.request import GateRequest, PolicySource
 from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
 from sqlaudit.gates.run import GateRun, OpenEngine, files_of, open_engine, run_policy, select
 from sqlaudit.gates.stored import (
@@ -36,48 +36,19 @@ from sqlaudit.models.phrases import ALL_NAMED
 from sqlaudit.reports.document import plural
 
 
-@dataclass(frozen=True)
-class GateRequest:
-    """What a run of a policy is asked for.
+def read_policy(source: PolicySource, *, connects: bool = False) -> Policy:
+    """Return the policy that is asked for; `connects` if its own connections will be used.
 
-    Args: as those of `gate`.
+    Raises:
+        UsageError: it cannot be read.
     """
-
-    policy: str | Path = DEFAULT_POLICY
-    dbt_project: str | Path | None = None
-    dbt_target: str = ""
-    select: Sequence[str] = ()
-    fail_fast: bool = False
-    baseline: str | Path | None = None
-    accept: bool = False
-    history: str | Path | None = None
-    store_failures: str | Path | None = None
-    show_values: bool = False
-    limits: Limits = field(default_factory=Limits)
-    today: datetime.date | None = None
-    results: Sequence[str | Path] = ()
-    run: str = ""
-    db: str = field(default="", repr=False)
-    dialect: str = ""
-
-    def read(self, *, connects: bool = False) -> Policy:
-        """The policy that is asked for; `connects` if its own connections will be used.
-
-        Raises:
-            UsageError: it cannot be read.
-        """
-        if self.dbt_project is not None:
-            return load_dbt_policy(self.dbt_project, self.dbt_target, connects=connects)
-        return load_policy(self.policy)
+    if source.dbt_project is not None:
+        return load_dbt_policy(source.dbt_project, source.dbt_target, connects=connects)
+    return load_policy(source.policy)
 
 
-@takes(
-    "policy * dbt_project dbt_target select fail_fast baseline accept history store_failures show_values limits today "
-    "results run db dialect",
-    GateRequest,
-    db=("str", ""),
-)
-def gate(given: Given) -> GateResult:
+@public(GateRequest)
+def gate(request: GateRequest) -> GateResult:
     """Run the tests of a policy and return what was found.
 
     Args:
@@ -116,7 +87,7 @@ def gate(given: Given) -> GateResult:
         ...     [(test.requirement, test.outcome.value, test.check.failing_rows) for test in gate(written).tests]
         [('k=2', 'fail', 1), ('k=3', 'warn', 3)]
     """
-    return run_gate(GateRequest(**vars(given) | {"limits": made(Limits, given.limits, "limits")}))
+    return run_gate(request)
 
 
 def run_gate(
@@ -135,7 +106,7 @@ def run_gate(
         UsageError: as `gate`.
         Interrupted: somebody pressed Ctrl-C.
     """
-    policy = request.read(connects=not request.results and not request.db)
+    policy = read_policy(request.source, connects=not request.results and not request.db)
     files = [Path(file) for file in request.results]
     database = _place(request)
     if database is not None and database.file is not None:
@@ -143,25 +114,27 @@ def run_gate(
     written_files = [request.baseline if request.accept else None, request.history, request.store_failures, *written]
     refuse_overwriting(written_files, [*files_of(policy), *files])
     if request.baseline is not None and not request.accept:
-        refuse_overwriting([request.history, request.store_failures, *written], [Path(request.baseline)])
+        refuse_overwriting([request.history, request.store_failures, *written], [request.baseline])
     if request.history is not None:
-        check_destination(Path(request.history), (".jsonl",))
+        check_destination(request.history, (".jsonl",))
     if request.accept and request.baseline is not None:
-        check_destination(Path(request.baseline), (".yml", ".yaml"))
+        check_destination(request.baseline, (".yml", ".yaml"))
     answers = read_answers(files, request.run) if files else None
     if database is not None:
-        answers = asked_over_adbc(database, request.dialect, select(policy.tables, request.select), request.limits)
-    baseline = Baseline(Path(request.baseline)) if request.baseline is not None else None
+        answers = asked_over_adbc(
+            database, request.dialect, select(policy.tables, request.source.select), request.limits
+        )
+    baseline = Baseline(request.baseline) if request.baseline is not None else None
     accepted_states = (
         baseline.accepted() if baseline is not None and (not request.accept or is_file(baseline.path)) else {}
     )
-    store = FailureStore(Path(request.store_failures)) if request.store_failures is not None else None
+    store = FailureStore(request.store_failures) if request.store_failures is not None else None
 
     def settle(test: GateTest) -> GateTest:
         return settled(test, accepted_states.get(test.key)) if baseline is not None and not request.accept else test
 
     today = request.today or datetime.datetime.now(datetime.UTC).date()
-    options = (request.select, request.fail_fast, request.limits, today, request.show_values)
+    options = (request.source.select, request.fail_fast, request.limits, today, request.show_values)
     result = run_policy(policy, GateRun(*options, opener, tell, settle, store.add if store else None, answers))
     if store is not None:
         try:
@@ -173,14 +146,14 @@ def run_gate(
     notes = [*policy.notes, *([] if store is None else [_stored(store, request.show_values)])]
     notes += [] if answers is None else [answers.told, *answers.unused()]
     if request.history is not None:
-        notes += _recorded(History(Path(request.history)), result, accepted=request.accept)
+        notes += _recorded(History(request.history), result, accepted=request.accept)
     if baseline is None:
         return replace(result, notes=tuple(notes))
     result = replace(result, baseline=str(baseline.path))
     if request.accept:
-        baseline.write(accept(accepted_states, result, has_all_tests=not request.select))
+        baseline.write(accept(accepted_states, result, has_all_tests=not request.source.select))
         return replace(result, notes=(*notes, *_accepted(baseline, result)))
-    gone = () if request.select else gone_tests(accepted_states, result)
+    gone = () if request.source.select else gone_tests(accepted_states, result)
     names = tuple(f"{table}: {for_attribute(requirement, sensitive)}" for table, requirement, sensitive in gone)
     warnings = (*result.warnings, *_new_columns(accepted_states, result))
     return replace(result, gone=names, notes=tuple(notes), warnings=warnings)

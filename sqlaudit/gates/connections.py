@@ -17,8 +17,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
+from sqlaudit.gates.keys import TEXT, Keys, described
 from sqlaudit.gates.nodes import Mistakes, place_of, text
-from sqlaudit.gates.requirements import TEXT, Keys, described
 from sqlaudit.gates.result import Connection
 
 # Connections from dbt's profiles.yml: the file where dbt looks for it, env_var() filled in, one target chosen.

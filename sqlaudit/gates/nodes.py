@@ -10,31 +10,53 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
-from sqlaudit.base.options import FLAG, NAMES, ORDERED, SWITCH, TEXTS, options_of
+from sqlaudit.base.options import (
+    DELIMITER,
+    FLAG,
+    NAMES,
+    ORDERED,
+    RANGE,
+    SHARE,
+    SWITCH,
+    TEXTS,
+    WHOLE,
+    Option,
+    options_of,
+    request_from,
+)
+from sqlaudit.base.parameter_names import speaking
+from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling
 from sqlaudit.gates.result import Mistake, Place, Threshold
 
 T = TypeVar("T")
 D = TypeVar("D")
 _THRESHOLD = re.compile(r"(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*(%|rows?)?", re.ASCII)
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:/(\d{1,18}))?\s*(%)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _PLACED = re.compile(r"(?P<file>[^\n]+?), line (?P<line>\d+): (?P<said>.+)", re.DOTALL)
+_OF_TABLES = {
+    option.name: (field, option)
+    for request in (Roles, Sampling, Coverage, SafeHarbor)
+    for field, option in options_of(request)
+    if option.kind not in (FLAG, SWITCH) and option.name != "accept_identifier"
+}
+"""The options that a policy has keys for, by name; flags, and identifiers that an exception accepts, are called as
+around the policy."""
 _KEYS = {
-    "qi": "quasi_identifiers",
+    **{name: field for name, (field, _) in _OF_TABLES.items()},
+    **{name: name for name in ("where", "query", "exclude", "key", "by_position", "distance", "hierarchies")},
     "sensitive": "'sensitive'",
-    "identifier": "identifiers",
     "inputs": "'inputs'",
     "columns": "among",
     "db": "the connection",
     "buckets": "`sqlaudit audit --buckets`",
 }
-"""The keys that are not called like the field."""
-_SAME = (
-    *("entity", "where", "query", "nulls", "exclude", "key"),
-    *("by_position", "distance", "hierarchies", "insensitive", "values", "zip_areas", "reviewed"),
-)
+"""What a policy calls the fields of requests: its keys, and where it has none for a field, what it has instead."""
+_LISTS = [name for name, (_, option) in _OF_TABLES.items() if option.kind is NAMES and name != "sensitive"]
+"""Fields whose values are written as a list."""
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -84,12 +106,11 @@ def in_a_policy(field: str, values: tuple[object, ...]) -> str | None:
         >>> in_a_policy("qi", ()), in_a_policy("nulls", ("equal",)), in_a_policy("qi", ("age", "sex"))
         ('quasi_identifiers', 'nulls: equal', 'quasi_identifiers: [age, sex]')
     """
-    key = _KEYS.get(field, field if field in _SAME else None)
+    key = _KEYS.get(field)
     if key is None or not values or values == (True,):
         return key
     value_text = ", ".join(map(str, values))
-    is_list = field in ("qi", "identifier", "insensitive", "reviewed")
-    return f"{key.strip(chr(39))}: {f'[{value_text}]' if is_list else value_text}"
+    return f"{key.strip(chr(39))}: {f'[{value_text}]' if field in _LISTS else value_text}"
 
 
 class PolicySection(dict[str, Node]):
@@ -129,18 +150,29 @@ class PolicySection(dict[str, Node]):
 
         Args:
             request: the dataclass. names: of its fields, empty = every option.
-            readers: of fields that are read otherwise than the kind of the option says.
+            readers: of fields whose texts are read otherwise than the kind of the option says.
         """
         values = {}
         for name, option in options_of(request):
-            if names and name not in names:
-                continue
-            read = readers.get(name) or _READERS.get(option.kind.name, text)
-            words = () if name in readers else option.kind.words
-            value = self.take(name, choice, None, words) if words else self.take(name, read, None)
-            if value is not None:
-                values[name] = option.kind.read(option.name, value) if words else value
+            if not names or name in names:
+                value = self.take(name, option_value, None, option, readers.get(name))
+                if value is not None:
+                    values[name] = value
         return values
+
+    def take_request(self, request: type[T], **readers: Callable[[Node, str], Any]) -> T:
+        """Return the request that the keys of its options make; its defaults after a mistake in one, or in all of them.
+
+        Args:
+            request, readers: as `take_options` has them.
+        """
+        values = self.take_options(request, **readers)
+        names = {name: option.name for name, option in options_of(request)}
+        try:
+            return request_from(request, {names[name]: value for name, value in values.items()})
+        except SqlauditError as error:
+            self.mistakes.keep(error, self.node)
+            return request()
 
 
 class Mistakes(list[Mistake]):
@@ -230,11 +262,12 @@ def flag(node: Node, what: str) -> bool:
     return _YES[word]
 
 
-_READERS: Mapping[str, Callable[[Node, str], Any]] = {
-    **dict.fromkeys((FLAG.name, SWITCH.name), flag),
-    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), texts),
-}
-"""The readers of options by their kinds; others are texts."""
+def _integer(node: Node, what: str) -> int:
+    """A whole number, whose bounds are those of its option."""
+    match = _INTEGER.fullmatch(node.text(what).strip())
+    if match is None:
+        raise node.fail(f"{what} must be a whole number.")
+    return int(match[0])
 
 
 def choice(node: Node, what: str, words: Iterable[str]) -> str:
@@ -275,6 +308,38 @@ def number(node: Node, what: str, kind: str = "number, for example 0.2, 1/3 or 2
     if match is None or (match[2] and not int(match[2])):
         raise node.fail(f"{what} must be a {kind}.")
     return Fraction(Decimal(match[1])) / (int(match[2]) if match[2] else 1) / (100 if match[3] else 1)
+
+
+_READERS: Mapping[str, Callable[[Node, str], Any]] = {
+    **dict.fromkeys((FLAG.name, SWITCH.name), flag),
+    **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), texts),
+    **dict.fromkeys((WHOLE.name, RANGE.name), _integer),
+    SHARE.name: number,
+    DELIMITER.name: Node.text,
+}
+"""What makes of a node what Python gives for an option, by the kind; others are texts."""
+
+
+def option_value(node: Node, what: str, option: Option, read: Callable[[Node, str], Any] | None = None) -> Any:
+    """Return the value of a key that is an option: its reader and its bounds are those of every edge.
+
+    Args:
+        node: the value. what: the key. option: the option.
+        read: makes of the node what Python gives for the option, if not as its kind says.
+
+    Raises:
+        UsageError: something that the option does not take, at its line.
+    """
+    words = () if read is not None else option.kind.words
+    value = choice(node, what, words) if words else (read or _READERS.get(option.kind.name, text))(node, what)
+    try:
+        with speaking(lambda field, _: what if field == option.name else None):
+            read_value = option.kind.read(option.name, value)
+            if isinstance(read_value, int | Fraction) and not isinstance(read_value, bool):
+                option.check(read_value)
+    except UsageError as error:
+        raise node.fail(str(error)) from None
+    return read_value
 
 
 def threshold(node: Node, what: str) -> Threshold:

@@ -12,10 +12,12 @@ from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, composed, load_nodes
+from sqlaudit.base.options import COLUMN, NAMES, options_of
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import Coverage, Roles, Sampling, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import conninfo, read_connections
+from sqlaudit.gates.keys import COLUMN_KEY, COLUMN_LIST, TEXT, YES_OR_NO, Keys, described, keys_of
 from sqlaudit.gates.nodes import (
     Mistakes,
     PolicySection,
@@ -26,27 +28,21 @@ from sqlaudit.gates.nodes import (
     flag,
     in_a_policy,
     items_of,
-    number,
     place_of,
     text,
     text_or_empty,
     texts,
     whole,
 )
+from sqlaudit.gates.request import DEFAULT_POLICY
 from sqlaudit.gates.requirements import (
-    COLUMN_LIST,
     DERIVED_FROM,
     OWNER,
     REQUIREMENTS,
     SEVERITIES,
     SEVERITY,
     TAGS,
-    TEXT,
-    YES_OR_NO,
     Common,
-    Keys,
-    described,
-    keys_of,
     read_requirements,
 )
 from sqlaudit.gates.result import (
@@ -239,7 +235,6 @@ def _server(named: Node | None, servers: Mapping[str, Node], block: Node, mistak
 
 # From a policy file to a `Policy`: every mistake with its line, and whatever can be read is read.
 
-DEFAULT_POLICY = "sqlaudit.yml"
 VERSION = "1"
 TOP: Keys = {
     "version": {"const": int(VERSION), "description": "The version of the policy's format."},
@@ -263,12 +258,15 @@ DEFAULTS: Keys = {
     "requirements": REQUIREMENTS,
     **keys_of(Coverage, "all_columns_named"),
 }
-COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "entity")
+_COLUMN_KINDS = {NAMES: COLUMN_LIST, COLUMN: COLUMN_KEY}
+COLUMNS = {name: option for name, option in options_of(Roles) if option.kind in _COLUMN_KINDS}
+"""The roles that name columns; a policy has expressions as mappings, too."""
+HOW_READ = [name for name, _ in options_of(Roles) if name not in COLUMNS]
+"""How columns are read that have a role."""
 ROLES: Keys = {
+    **keys_of(Roles),
+    **{name: described(option.help, _COLUMN_KINDS[option.kind]) for name, option in COLUMNS.items()},
     "quasi_identifiers": described("What others may know about a person: columns or SQL expressions.", COLUMN_LIST),
-    **{name: key | COLUMN_LIST for name, key in keys_of(Roles, *COLUMNS[1:3]).items()},
-    "entity": described(str(keys_of(Roles, "entity")["entity"]["description"]), {"$ref": "#/$defs/column"}),
-    **keys_of(Roles, "joint", "nulls", "known_rows", "values"),
     **keys_of(Sampling),
 }
 _ABOUT: Keys = {
@@ -408,12 +406,13 @@ def _filled(
 
 def _roles(with_defaults: PolicySection, filled: PolicySection, usual_roles: Roles) -> Roles:
     """The roles of a table, those that are known already first; none after a mistake in how they fit together."""
-    fields = with_defaults.take_options(Roles, "nulls", "known_rows", "values")
-    for role in COLUMNS[:3]:
-        named = filled.take(role, column_list, (), what=f"'{role}'")
-        fields[role] = tuple(dict.fromkeys((*getattr(usual_roles, role), *named)))
-    fields["entity"] = filled.take("entity", column_text, usual_roles.entity)
-    fields["joint"] = with_defaults.take("joint", flag, usual_roles.joint)
+    fields = with_defaults.take_options(Roles, *HOW_READ)
+    for role, option in COLUMNS.items():
+        usual = getattr(usual_roles, role)
+        if option.kind is COLUMN:
+            fields[role] = filled.take(role, column_text, usual)
+        else:
+            fields[role] = tuple(dict.fromkeys((*usual, *filled.take(role, column_list, (), what=f"'{role}'"))))
     try:
         return replace(usual_roles, **fields, sampling=_sampling(filled))
     except UsageError as error:
@@ -425,13 +424,13 @@ def _sampling(filled: PolicySection) -> Sampling:
     """Return how the table is a sample.
 
     Raises:
-        UsageError: it is said twice, or with a number out of its range.
+        UsageError: it is said twice.
     """
-    return Sampling(
-        filled.take("sampling_fraction", number, None),
-        filled.take("population_size", whole, None, "of people", 15),
-        filled.take("weights", text, None),
-    )
+    return Sampling(**filled.take_options(Sampling, population_size=_people))
+
+
+def _people(node: Node, what: str) -> int:
+    return whole(node, what, "of people", 15)
 
 
 def _role_places(filled: Mapping[str, Node]) -> dict[str, Place]:

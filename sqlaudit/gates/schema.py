@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlaudit.base.spec import SafeHarbor
-from sqlaudit.gates import connections, reading, requirements, tables
-from sqlaudit.gates.requirements import COLUMN_KEYS, OPTIONS, TEXT, TEXTS_OF_IT, Keys
+from sqlaudit.gates import cell_limits, connections, reading, release_limits, requirements, tables
+from sqlaudit.gates.column_limits import COLUMN_KEYS, HARBOR_KEYS
+from sqlaudit.gates.keys import TEXT, TEXTS_OF_IT, Keys
+from sqlaudit.gates.requirements import OPTIONS
 from sqlaudit.gates.tables import READ_KEYS
 from sqlaudit.models.base import Model, Parameter
 from sqlaudit.models.presets import presets
@@ -15,7 +17,7 @@ from sqlaudit.models.registry import REGISTRY
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER_TEXT = {"type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+(/[0-9]+|\s*%)?\s*$"}
-_REQUIRING = [{"required": ["require"]}, {"required": [requirements.PRESET]}]
+_REQUIRING = [{"required": ["require"]}, {"required": [cell_limits.PRESET]}]
 _KINDS = ("table", "file", "query")
 
 
@@ -39,11 +41,11 @@ def policy_schema() -> dict[str, Any]:
             },
             "requirement": _requirement(),
             "column_sets": _section(COLUMN_KEYS, "max_size"),
-            "loss": _one_of(("at_most", "at_least"), requirements.LOSS_KEYS, "original", "measure"),
-            "aggregates": _section(requirements.CELL_KEYS, "by") | {"anyOf": _REQUIRING},
-            "safe_harbor": _section(requirements.HARBOR_KEYS),
-            requirements.M_INVARIANCE: _section(requirements.SERIES_KEYS, "m", "before"),
-            "synthetic": _section(requirements.SYNTHETIC_KEYS, "original", "require"),
+            "loss": _one_of(("at_most", "at_least"), release_limits.LOSS_KEYS, "original", "measure"),
+            "aggregates": _section(cell_limits.CELL_KEYS, "by") | {"anyOf": _REQUIRING},
+            "safe_harbor": _section(HARBOR_KEYS),
+            release_limits.M_INVARIANCE: _section(release_limits.SERIES_KEYS, "m", "before"),
+            "synthetic": _section(release_limits.SYNTHETIC_KEYS, "original", "require"),
             "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
             "texts": {"oneOf": [TEXT, TEXTS_OF_IT]},
             "column": {"oneOf": [TEXT, _section({"expression": TEXT}, "expression")]},
@@ -75,7 +77,7 @@ def _requirement() -> dict[str, Any]:
     properties = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
         **{name: {"$ref": f"#/$defs/{name}"} for name in requirements.LIMITS},
-        requirements.PRESET: {
+        cell_limits.PRESET: {
             "enum": [name for name, preset in presets().items() if preset.audit or name == SafeHarbor.preset],
             "description": "A published rule; `sqlaudit models --presets` lists them.",
         },

@@ -17,8 +17,9 @@ from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines.contract import Engine
+from sqlaudit.gates.column_limits import columns_to_search
 from sqlaudit.gates.judging import attempt, errored, judged
-from sqlaudit.gates.requirements import M_INVARIANCE, columns_to_search
+from sqlaudit.gates.release_limits import M_INVARIANCE
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import has_magic
 from pathlib import Path
 
 from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
@@ -15,8 +17,8 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.column_sets.counting import require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
+from sqlaudit.gates.keys import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
 from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
-from sqlaudit.gates.requirements import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
 from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec
 from sqlaudit.models.phrases import no_identifier
 from sqlaudit.models.registry import find_model
@@ -33,7 +35,6 @@ PLACE: Keys = {
 }
 _NULLS = described("Texts that mean NULL.", {"type": "array", "items": {"type": "string"}})
 READ_KEYS: Keys = keys_of(ReadOptions) | {"null_values": _NULLS}
-_SPELLED = {"tab": "\t", "\\t": "\t"}
 
 
 def read_connection(
@@ -88,18 +89,18 @@ def read_target(section: PolicySection, connection: str, folder: Path) -> Target
 
 def _read_options(node: Node, mistakes: Mistakes) -> ReadOptions:
     section = mistakes.section(node, "'read'", READ_KEYS)
-    readers = {"delimiter": _delimiter, "null_values": _null_values}
-    return ReadOptions(**section.take_options(ReadOptions, **readers))
-
-
-def _delimiter(node: Node, what: str) -> str:
-    written = node.text(what)
-    return _SPELLED.get(written, written)
+    return section.take_request(ReadOptions, null_values=_null_values)
 
 
 def _null_values(node: Node, what: str) -> tuple[str, ...]:
     """Texts, of which one may be empty."""
     return tuple(item.text(what) for item in node.items(what))
+
+
+def other_table(name: str, connection: str, folder: Path, *, patterns: bool = False) -> Target:
+    """A further table: of the connection, or a file, which is looked for beside the policy first."""
+    is_beside_policy = not connection and (exists(folder / name) or (patterns and has_magic(name)))
+    return Target(relation=str(folder / name) if is_beside_policy else name, label=name)
 
 
 # `persons` of a policy: who has rows in many tables, said once for every table with their column.

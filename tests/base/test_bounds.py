@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,18 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.base.errors import UsageError
-from sqlaudit.base.options import FLAG, MOST, MOST_SECONDS, RANGE, SECONDS, SHARE, WHOLE, Option
+from sqlaudit.audits.request import AuditRequest
+from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.options import FLAG, MOST, MOST_SECONDS, RANGE, SECONDS, SHARE, WHOLE, Option, all_options_of
 from sqlaudit.base.spec import Limits, ReadOptions, Roles
+from sqlaudit.cli.agents.tools import TOOLS, AgentTool
 from sqlaudit.cli.group import on_the_command_line
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.gates import column_limits, reading, release_limits, tables
+from sqlaudit.gates.cell_limits import CELL_KEYS
+from sqlaudit.gates.keys import Keys
+from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.tabular.request import AggregatesRequest
 from tests.cli.runner import run
 
 PEOPLE = pd.DataFrame(
@@ -97,6 +105,114 @@ def test_a_number_out_of_its_bounds_is_refused_on_the_command_line(name: str, on
         if not isinstance(value, bool | list):  # which no text is
             ran = run(command, *tables, *options, f"{flag}={value}")
             assert (ran.code, flag in ran.err, "No such option" in ran.err) == (2, True, False), (value, ran.err)
+
+
+SECTIONS: Mapping[str, tuple[type[Any], Keys, str]] = {
+    "table": (AuditRequest, reading.TABLE, "{place}  {key}: {value}\n  requirements: [k=2]\n"),
+    "read": (ReadOptions, tables.READ_KEYS, "{place}  read: {{{key}: {value}}}\n  requirements: [k=2]\n"),
+    "column_sets": (
+        ColumnRequest,
+        column_limits.COLUMN_KEYS,
+        "{place}  requirements: [k=2,\n    column_sets: {{{needed}{key}: {value}}}]\n",
+    ),
+    "synthetic": (
+        CompareRequest,
+        release_limits.SYNTHETIC_KEYS,
+        "{place}  requirements: [k=2,\n    synthetic: {{original: r, require: disco=5%, {key}: {value}}}]\n",
+    ),
+    "loss": (
+        CompareRequest,
+        release_limits.LOSS_KEYS,
+        "{place}  requirements: [k=2,\n    loss: {{original: r, measure: entropy, at_most: 1, {key}: {value}}}]\n",
+    ),
+    "aggregates": (
+        AggregatesRequest,
+        CELL_KEYS,
+        "{place}  requirements: [k=2,\n    aggregates: {{by: age, count: x, require: threshold=5, {key}: {value}}}]\n",
+    ),
+}
+"""The request behind each section of a policy, the section's keys, and a table with one of them."""
+KEYS = {"tolerance": "share"}
+"""The keys that are not called like their option."""
+WRITTEN = {"nan": ".nan", "inf": ".inf", "True": "true"}
+"""How YAML writes values."""
+
+
+def in_policies() -> Iterator[Any]:
+    """Return the section, key and option of each number that a policy has."""
+    for section, (request, keys, _) in SECTIONS.items():
+        for one in all_options_of(request):
+            if one.kind.name in NUMBERS and (key := KEYS.get(one.name, one.name)) in keys:
+                yield pytest.param(section, key, one, id=f"{section}-{key}")
+
+
+@pytest.mark.parametrize(("section", "key", "one"), list(in_policies()))
+def test_a_number_out_of_its_bounds_is_refused_in_a_policy(
+    section: str, key: str, one: Option, people: Path, tmp_path: Path
+) -> None:
+    place = f"version: 1\ntables:\n- file: {people}\n  quasi_identifiers: [age, sex]\n  sensitive: dx\n"
+    needed = "" if key == "max_size" else "max_size: 2, "
+    file = tmp_path / "sqlaudit.yml"
+    for value in outside(one):
+        written = WRITTEN.get(str(value), str(value))
+        text = SECTIONS[section][2].format(place=place, key=key, value=written, needed=needed)
+        file.write_text(text, encoding="utf-8")
+        line = next(number for number, words in enumerate(text.splitlines(), 1) if f"{key}: {written}" in words)
+        policy = reading.load_policy(file)
+        (table,) = policy.tables
+        mistakes = [(mistake.place.line, mistake.message) for mistake in (*policy.mistakes, *table.mistakes)]
+        mistakes += [(test.place.line, test.mistake) for test in table.tests if test.mistake]
+        assert {place for place, _ in mistakes} == {line}, (key, value, mistakes)
+
+
+def test_the_numbers_of_a_policy_are_walked() -> None:
+    walked = {(*parameter.values[:2],) for parameter in in_policies()}
+    assert walked == {
+        ("table", "sampling_fraction"),
+        ("table", "population_size"),
+        ("read", "skip"),
+        ("column_sets", "max_size"),
+        ("column_sets", "k"),
+        ("column_sets", "share"),
+        ("synthetic", "known"),
+    }
+
+
+def of_agents() -> Iterator[Any]:
+    """Return the tool and option of each number that an agent may give."""
+    for tool in TOOLS.values():
+        shapes = tool.schema([])["properties"]
+        for name, one in tool.options.items():
+            if shapes[name]["type"] in ("integer", "number"):
+                yield pytest.param(tool, one, id=f"{tool.name}-{name}")
+
+
+@pytest.mark.parametrize(("tool", "one"), list(of_agents()))
+def test_a_number_that_python_refuses_is_refused_of_an_agent(tool: AgentTool, one: Option) -> None:
+    columns = {"qi": ["age", "sex"], "sensitive": ["dx"], "entity": "id"}
+    needed = {name: columns[name] for name in tool.needed}
+    values = ["x", True, float("nan"), float("inf"), [1], -1, 10**9]
+    for value in outside(one) if one.kind.name in NUMBERS else values:
+        given = {**needed, one.name: value}
+        python = is_refused(lambda given: getattr(sqlaudit, tool.function)(PEOPLE, **given), given)
+        assert python or one.kind.name not in NUMBERS, value
+        assert is_refused(lambda given: call_tool(tool, given), given) or not python, value
+
+
+def call_tool(tool: AgentTool, given: Mapping[str, Any]) -> Any:
+    """Call a tool as its server does, about a frame."""
+    arguments = tool.checked({"table": "people", **given})
+    del arguments["table"]
+    return tool.call(None, PEOPLE, arguments)  # type: ignore[arg-type]
+
+
+def is_refused(call: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any]) -> bool:
+    """Return True if a call with these arguments is refused."""
+    try:
+        call(given)
+    except SqlauditError:
+        return True
+    return False
 
 
 def test_numbers_of_classes_are_refused_alike_on_both_edges(tmp_path: Any) -> None:

@@ -58,7 +58,7 @@ CASES = [
     (("recode", "--help"), 48, ""),
     (("releases", "--help"), 43, ""),
     (("suppress", "--help"), 48, ""),
-    (("test", "--help"), 33, ""),
+    (("test", "--help"), 34, ""),
     ((*AUDIT, "--require", "k=2"), 96, DATABASE),
     (AUDIT, 158, DATABASE),
 ]

@@ -12,7 +12,7 @@ import sqlaudit
 from sqlaudit.base.spec import Target
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.requirements import loss_text
+from sqlaudit.gates.release_limits import loss_text
 from sqlaudit.gates.result import Change, Drift, LossLimit, Outcome
 from sqlaudit.gates.run import mistakes_of
 from sqlaudit.reports.formats import render_json

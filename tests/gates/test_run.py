@@ -20,9 +20,10 @@ from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import worst
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.api import GateRequest, run_gate
+from sqlaudit.gates.api import run_gate
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.request import GateRequest, PolicySource
 from sqlaudit.gates.result import GateResult, GateTest, Outcome
 from sqlaudit.gates.run import mistakes_of
 from tests.gates.conftest import Make
@@ -349,7 +350,7 @@ def test_fifty_tables_share_one_connection(database: Make) -> None:
         for i in range(number)
     )
     counting = Counting()
-    result = run_gate(GateRequest(made.policy("tables:\n" + listed)), counting)
+    result = run_gate(GateRequest(PolicySource(made.policy("tables:\n" + listed))), counting)
     assert (len(result.tests), result.tables, counting.opened) == (2 * number, number, 1)
     failed = sum(i % 3 == 2 for i in range(number)) + sum(i % 2 == 1 for i in range(number))
     assert number != 50 or failed == 41
@@ -365,7 +366,7 @@ def test_fifty_tables_share_one_connection(database: Make) -> None:
 def test_all_requirements_of_a_table_share_its_histogram(tmp_path: Path) -> None:
     made = in_duckdb(tmp_path, {"patients": PATIENTS})
     counting = Counting()
-    run_gate(GateRequest(made.policy(POLICY)), counting)
+    run_gate(GateRequest(PolicySource(made.policy(POLICY))), counting)
     assert counting.steps.count("equivalence classes") == 1
 
 

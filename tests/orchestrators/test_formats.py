@@ -15,8 +15,8 @@ from openlineage.client.facet_v2 import data_quality_assertions_dataset as facet
 import sqlaudit
 from sqlaudit.gates.outputs import openlineage_event
 from sqlaudit.gates.reading import load_policy
-from sqlaudit.gates.standalone.checks import Returns
 from sqlaudit.gates.standalone.policies import Wording, contract_text, policy_statements
+from sqlaudit.gates.standalone.request import Returns
 from tests.gates.test_contracts import CONTRACT
 
 POLICY = """

@@ -5,54 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_ending, write_text
-from sqlaudit.base.options import Given, takes
 from sqlaudit.base.parameter_names import about, command, spelled
-from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Requirement, Roles, Target, roles_from
+from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target, read_inputs
+from sqlaudit.engines.command import public
 from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, folded, nested, source, unsure
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, model_carried, recipe_of, statement
+from sqlaudit.gates.standalone.request import CompileRequest, Returns
 from sqlaudit.models.base import Model
 from sqlaudit.models.cell_rules import Alone, CellRule
 from sqlaudit.models.persons import refuse_without_entity
-from sqlaudit.models.registry import (
-    CELL_RULES,
-    REGISTRY,
-    cell_rule,
-    find_model,
-    parse_requirements,
-    requirement_from,
-    requirements,
-)
+from sqlaudit.models.registry import CELL_RULES, REGISTRY, cell_rule, find_model, parse_requirements
 from sqlaudit.reports.document import visible
 from sqlaudit.reports.notebook import frame_of_rows
 
 # What a statement of a check returns: its row of figures, or what some tool that runs it understands.
-
-
-class Returns(StrEnum):
-    """The forms of an answer.
-
-    `FIGURES`: one row with the figures of the check under names of their own. `ROW`: one row with the same columns for
-    every check (`ROW_COLUMNS`). `VERDICT`: one row with 1 where it passes, else 0. `FAILING_ROWS`: the row of figures
-    where it does not pass, else none. `COUNT`: one number, 0 where it passes, else how much fails, at least 1.
-    `METRIC`: the main figure, NULL where nothing is decided.
-    """
-
-    FIGURES = "figures"
-    ROW = "row"
-    VERDICT = "verdict"
-    FAILING_ROWS = "failing-rows"
-    COUNT = "count"
-    METRIC = "metric"
-
 
 COUNTS = ("classes", "table_rows", "failing_classes", "failing_rows", "undecided_classes", "unusable")
 ROW_COLUMNS = ("test_id", *COUNTS, "level", "verdict")
@@ -565,18 +539,8 @@ class CompiledChecks(list[Compiled]):
         write_text(Path(path), script(self, self._target, __version__))
 
 
-@takes(
-    "table * qi sensitive checks dialect entity joint nulls known_rows values roles query where inputs exact_names "
-    "count contributors value holdings largest",
-    Roles,
-    table=("str", ""),
-    checks=("Checks", ()),
-    dialect=("str", "duckdb"),
-    exact_names=("bool", False),
-    **dict.fromkeys(("count", "contributors", "value", "holdings"), ("str", "")),
-    largest=("Sequence[str] | str", ()),
-)
-def compile_checks(given: Given) -> CompiledChecks:
+@public(CompileRequest)
+def compile_checks(request: CompileRequest) -> CompiledChecks:
     """Write each check as one SELECT that returns one row.
 
     Args:
@@ -590,6 +554,7 @@ def compile_checks(given: Given) -> CompiledChecks:
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
+        query: one SELECT instead of a target.
         where: a SQL condition on the rows of `table`.
         inputs: `population` (a table of the warehouse) and `class_function: identity`.
         exact_names: whether columns are named in their exact case, and quoted.
@@ -608,26 +573,19 @@ def compile_checks(given: Given) -> CompiledChecks:
         >>> found.check, found.executed, found.sql.splitlines()[-1]
         ('k=5', False, 'FROM judged')
     """
-    target = Target(relation=given.table, query=given.query, where=given.where)
-    dialect, exact_names = given.dialect, given.exact_names
-    cells: dict[str, Any] = {name: vars(given)[name] for name in ("count", "contributors", "value", "holdings")}
-    if any(cells.values()):
-        rules = requirements(given.checks, among=CELL_RULES)
-        compiled = compile_cells(
-            target, rules, dialect=dialect, largest=given.largest, exact_names=exact_names, **cells
-        )
+    return compile_request(request)
+
+
+def compile_request(request: CompileRequest) -> CompiledChecks:
+    """Return the checks of a request as statements.
+
+    Raises:
+        UsageError: as `compile_checks`.
+    """
+    answer, cells = AnswerForm(request.returns or Returns.FIGURES), request.cells
+    more: dict[str, Any] = {"dialect": request.dialect, "exact_names": request.exact_names, "answer": answer}
+    if cells.is_named:
+        compiled = compile_cells(request.target, request.checks, **more, **vars(cells))
     else:
-        roles, checks = roles_from(vars(given)), _checks(given.checks)
-        compiled = compile_statements(
-            target, roles, checks, dialect=dialect, inputs=given.inputs, exact_names=exact_names
-        )
-    return CompiledChecks(compiled, target)
-
-
-def _checks(checks: Checks) -> list[str | Requirement]:
-    if isinstance(checks, Mapping):
-        return [requirement_from(name, value) for name, value in checks.items()]
-    if not isinstance(checks, Iterable):
-        kinds = "a mapping such as {'k': 5}, a text or a list of texts"
-        raise UsageError(f"{spelled('checks')} takes {kinds}, not a value of type {type(checks).__name__}.")
-    return [checks] if isinstance(checks, str) else list(checks)
+        compiled = compile_statements(request.target, request.roles, request.checks, inputs=request.inputs, **more)
+    return CompiledChecks(compiled, request.target)

@@ -20,8 +20,8 @@ from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.options import options_of
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.version import __version__
+from sqlaudit.gates.cell_limits import OTHERS
 from sqlaudit.gates.nodes import in_a_policy
-from sqlaudit.gates.requirements import OTHERS
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
@@ -39,7 +39,6 @@ from sqlaudit.gates.standalone.checks import (
     ROW_COLUMNS,
     AnswerForm,
     Compiled,
-    Returns,
     comment,
     compile_cells,
     definition,
@@ -49,6 +48,7 @@ from sqlaudit.gates.standalone.checks import (
 from sqlaudit.gates.standalone.checks import compile_statements as compile_checks
 from sqlaudit.gates.standalone.names import DIALECTS, find_dialect
 from sqlaudit.gates.standalone.recipes import NotCarried
+from sqlaudit.gates.standalone.request import Returns
 from sqlaudit.reports.document import visible
 from sqlaudit.tabular.request import AggregatesRequest
 

@@ -22,9 +22,10 @@ from sqlaudit.engines import connect
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.result import Outcome
-from sqlaudit.gates.standalone.checks import ROW_COLUMNS, Returns
+from sqlaudit.gates.standalone.checks import ROW_COLUMNS
 from sqlaudit.gates.standalone.names import DIALECTS
 from sqlaudit.gates.standalone.policies import Wording, policy_statements, read_results
+from sqlaudit.gates.standalone.request import Returns
 from tests.audits.unwarned import unwarned  # noqa: F401
 from tests.cli.runner import run
 from tests.gates.conftest import Make
