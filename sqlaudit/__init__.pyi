@@ -98,10 +98,6 @@ def aggregates(
     weight: str = "",
     negative: str = "refuse",
     grouping: str = "",
-    before: Sequence[Any] = (),
-    linked: Sequence[Any] = (),
-    require: Require = None,
-    preset: str | Sequence[str] = (),
     protect: bool = False,
     price: str = "count",
     fast: bool = False,
@@ -109,6 +105,10 @@ def aggregates(
     time_limit: float | None = 60.0,
     to: str | Path | None = None,
     show_values: bool = False,
+    require: Require = None,
+    preset: str | Sequence[str] = (),
+    before: Sequence[Any] = (),
+    linked: Sequence[Any] = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -141,11 +141,6 @@ def aggregates(
         weight: sampling weight: how many people a person stands for.
         negative: treatment of negative contributions (refuse, absolute).
         grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
-        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
-            (`releases/*.parquet`) names one in each file.
-        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
-        require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        preset: published rules; `sqlaudit models --presets` lists them.
         protect: hide unsafe cells, and the cheapest others so that totals do not reveal them.
         price: cost of hiding a cell: its contributors, its value, or 1 (count, value, 1).
         fast: take the first good answer instead of the cheapest.
@@ -153,6 +148,11 @@ def aggregates(
         time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
         to: write the protected table to a .parquet or .csv file.
         show_values: show the keys of unsafe cells.
+        require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        preset: published rules; `sqlaudit models --presets` lists them.
+        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
+            (`releases/*.parquet`) names one in each file.
+        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

@@ -424,6 +424,7 @@ _KINDS: Mapping[str, ClickKind] = {
     "view": ClickKind(read=parse_view),
     "texts": ClickKind(read=lambda value, _: null_values(value)),
     "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
+    "tables": ClickKind(lambda _: {"multiple": True}),
     "requirements": ClickKind(lambda _: {"multiple": True}),
     "inputs": ClickKind(lambda _: {"type": PATH}, lambda value, _: inputs_from(value)),
     "file": ClickKind(lambda _: {"type": PATH}),

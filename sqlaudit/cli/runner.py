@@ -104,10 +104,10 @@ class Job:
             is_stopped = command.stopped(result)
             if is_stopped:
                 # A search that ran for an hour has found something: report it before exiting
-                self._emit(result, command.sql(result), document, report_of)
+                self._emit(result, command.sql(request, result), document, report_of)
                 return ExitCode.INTERRUPTED
         result = finish(result) if finish is not None else command.finish(request, result, self.db, self.limits)
-        self._emit(result, command.sql(result), document, report_of)
+        self._emit(result, command.sql(request, result), document, report_of)
         return (code or command.code)(result)
 
     def _emit(

@@ -219,7 +219,7 @@ class Command(PublicFunction[Asked, R]):
         plan: returns the statements that would run, as far as they are known before any has run.
         code: returns the exit code of a result.
         reads: returns the tables that a plan names: the target, unless it says otherwise.
-        sql: returns the SELECT that the command line prints after the report, empty for none.
+        sql: returns the SELECT of a result that the command line prints after the report, empty for none.
         stopped: returns True if the user stopped the work and the result is what was found before.
         finish: called with the result when the engine is closed; returns the result to report.
     """
@@ -231,7 +231,7 @@ class Command(PublicFunction[Asked, R]):
         plan: Callable[[Engine, Asked], Sequence[Statement]],
         code: Callable[[R], ExitCode] = lambda _: ExitCode.OK,
         reads: Callable[[Asked], Sequence[Target]] = lambda request: request.targets[:1],
-        sql: Callable[[R], str] = lambda _: "",
+        sql: Callable[[Asked, R], str] = lambda _request, _result: "",
         stopped: Callable[[R], bool] = lambda _: False,
         finish: Callable[[Asked, R, Database, Limits], R] = lambda _request, result, _db, _limits: result,
     ) -> None:

@@ -131,14 +131,18 @@ def key_of(option: Option) -> Key:
 # Rules for the cells of a published table, as a policy writes them.
 
 AGGREGATES = "aggregates"
-CELL_OPTIONS = {
-    option.name: option for _, option in options_of(AggregatesRequest) if option.section in (CELLS, ROWS, TOTALS)
-}
-"""What a policy says of a table; nothing there hides or writes cells."""
 SHOWN = "show_cells"
 PRESET = "preset"
 OTHERS = "before", "linked"
 """Further tables."""
+CELL_OPTIONS = {
+    option.name: option
+    for _, option in options_of(AggregatesRequest)
+    if option.section in (CELLS, ROWS, TOTALS) and option.name not in OTHERS
+}
+"""What a policy says of a table; nothing there hides or writes cells."""
+ANY_TABLE = Target(relation="any table")
+"""The table of a rule in a policy, until a test puts its own there."""
 CELL_KEYS: Keys = {
     **{name: key_of(option) for name, option in CELL_OPTIONS.items()},
     "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
@@ -171,7 +175,7 @@ def read_cells(section: PolicySection, connection: str, folder: Path) -> tuple[C
     if section.mistakes:
         return ()
     try:
-        request = request_from(AggregatesRequest, options, show_values=show_cells)
+        request = request_from(AggregatesRequest, options, target=ANY_TABLE, requirements=(), show_values=show_cells)
         required = [
             requirement for rule in rules for requirement in parse_requirements("".join(rule.split()), among=CELL_RULES)
         ]
@@ -195,7 +199,7 @@ def cells_text(limit: CellLimit) -> str:
 
     Example:
         >>> rules = parse_requirements("threshold=5", among=CELL_RULES)
-        >>> cells_text(CellLimit(AggregatesRequest(by=("region", "month"), count="n", requirements=rules)))
+        >>> cells_text(CellLimit(AggregatesRequest(ANY_TABLE, by=("region", "month"), count="n", requirements=rules)))
         'aggregates=threshold=5,by:region+month,count:n'
     """
     return f"{AGGREGATES}=" + ",".join(_parts(limit))
