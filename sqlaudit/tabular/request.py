@@ -224,7 +224,7 @@ class AggregatesRequest:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        object.__setattr__(self, "price", CellPrice(self.price))
+        object.__setattr__(self, "price", CellPrice(self.price or CellPrice.COUNT))
         for name in ("before", "linked"):  # the same rows of every table
             tables = tuple(replace(table, where=table.where or self.target.where) for table in getattr(self, name))
             object.__setattr__(self, name, tables)
