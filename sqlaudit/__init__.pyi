@@ -98,10 +98,6 @@ def aggregates(
     weight: str = "",
     negative: str = "refuse",
     grouping: str = "",
-    before: Sequence[Any] = (),
-    linked: Sequence[Any] = (),
-    require: Require = None,
-    preset: str | Sequence[str] = (),
     protect: bool = False,
     price: str = "count",
     fast: bool = False,
@@ -109,6 +105,10 @@ def aggregates(
     time_limit: float | None = 60.0,
     to: str | Path | None = None,
     show_values: bool = False,
+    require: Require = None,
+    preset: str | Sequence[str] = (),
+    before: Sequence[Any] = (),
+    linked: Sequence[Any] = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -141,11 +141,6 @@ def aggregates(
         weight: sampling weight: how many people a person stands for.
         negative: treatment of negative contributions (refuse, absolute).
         grouping: the tables to make: `region;region,sector;()`; empty = one by all dimensions.
-        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
-            (`releases/*.parquet`) names one in each file.
-        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
-        require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
-        preset: published rules; `sqlaudit models --presets` lists them.
         protect: hide unsafe cells, and the cheapest others so that totals do not reveal them.
         price: cost of hiding a cell: its contributors, its value, or 1 (count, value, 1).
         fast: take the first good answer instead of the cheapest.
@@ -153,6 +148,11 @@ def aggregates(
         time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
         to: write the protected table to a .parquet or .csv file.
         show_values: show the keys of unsafe cells.
+        require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
+        preset: published rules; `sqlaudit models --presets` lists them.
+        before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
+            (`releases/*.parquet`) names one in each file.
+        linked: further tables of the same people, judged together with this one; each has some of the dimensions.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -321,13 +321,13 @@ def audit(
 def audit_boxes(
     messages: Any = None,
     *,
-    k: int,
-    bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max"),
     user: str = "user",
     x: str = "x",
     y: str = "y",
     time: str = "time",
     values: Folding | str | None = None,
+    k: int,
+    bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max"),
     positions: Any = None,
     properties: Any = None,
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
@@ -343,12 +343,12 @@ def audit_boxes(
 
     Args:
         messages: the messages with their boxes, as for `cloak`.
-        k: minimum number of different users in every box.
-        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         user: the column of users, in the messages (if they have it), the positions and the observations.
         x, y, time: columns of the positions and observations.
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
+        k: minimum number of different users in every box.
+        bounds: the columns x_min, x_max, y_min, y_max, t_min, t_max of the boxes.
         positions: table of the users' true positions, to count them in boxes.
         properties: table of rectangles with owners.
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
@@ -379,21 +379,21 @@ def cloak(
     smallest_box: Share | None = None,
     smallest_interval: Share | None = None,
     divide: Divide | str = Divide.ALTERNATELY,
-    k_column: str = "",
-    box_column: str = "",
-    interval_column: str = "",
     delay: Share | None = None,
-    delay_column: str = "",
     suppress: Share = 0,
     lonlat: bool = False,
     identifier: Sequence[str] | str = (),
+    k_column: str = "",
+    box_column: str = "",
+    interval_column: str = "",
+    delay_column: str = "",
+    publish_sql: bool = False,
+    to: str | Path | None = None,
+    keep_column: Sequence[str] | str = (),
     properties: Any = None,
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
     owner: str = "owner",
     observations: Any = None,
-    to: str | Path | None = None,
-    publish_sql: bool = False,
-    keep_column: Sequence[str] | str = (),
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -418,21 +418,21 @@ def cloak(
         smallest_box: side of the smallest box. [default: a sixteenth of `box`]
         smallest_interval: interval of the smallest box. [default: a sixteenth of `interval`]
         divide: order of divisions: `alternately`, `space-first` or `time-first`.
-        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
-            side (metres), maximum interval (seconds). A missing value sets no limit.
         delay: cloak messages as they arrive, with at most this delay (seconds, or `30s`): all boxes have the side
             `box`, and their times are whole multiples of `interval`.
-        delay_column: column with shorter delays of single messages.
         suppress: maximum share of the publishable messages to drop for finer boxes.
         lonlat: x and y are longitude and latitude in degrees.
         identifier: further columns to leave out.
+        k_column, box_column, interval_column: columns with limits of single messages: minimum number of users, maximum
+            side (metres), maximum interval (seconds). A missing value sets no limit.
+        delay_column: column with shorter delays of single messages.
+        publish_sql: put the SELECT of the release into the result.
+        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        keep_column: columns to write although they look like direct identifiers.
         properties: table of rectangles with owners.
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
         owner: owner in `properties`. [default: owner]
         observations: table of observed users, places and times, with the columns of MESSAGES.
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
-        publish_sql: put the SELECT of the release into the result.
-        keep_column: columns to write although they look like direct identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

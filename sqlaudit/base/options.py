@@ -236,6 +236,8 @@ FILE = OptionKind("file", lambda _, value: Path(value), python="str | Path")
 FOLDER = OptionKind("file", lambda _, value: str(value))
 TABLE = OptionKind("table", _as_it_is, python="Any")
 """Another table, which the command line names and reads as it reads the target."""
+TABLES = OptionKind("tables", _as_it_is, python="Sequence[Any]")
+"""Several such tables."""
 SOURCE = OptionKind("source", _as_it_is, python="Any")
 """A file or folder, or in Python what would be in it."""
 

@@ -24,6 +24,7 @@ from sqlaudit.base.options import (
     SHARE,
     SWITCH,
     TABLE,
+    TABLES,
     TEXT,
     TEXTS,
     WHOLE,
@@ -606,3 +607,17 @@ def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
         return replace(target, label=label) if target.frame is not None else target
 
     return option(None, TABLE, help, section, make, **more)
+
+
+def tables_option(help: str, section: str, **more: Any) -> Any:
+    """The field of several further tables, which are read as the target is.
+
+    Args:
+        help, section, more: as `Option` has them.
+    """
+
+    def make(given: Mapping[str, Any], parameter: str) -> tuple[Target, ...]:
+        tables = given.get(parameter)
+        return () if tables is None else tuple(make_target(table, read=given.get("read")) for table in tables)
+
+    return option((), TABLES, help, section, make, **more)

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sqlaudit.base.errors import ExitCode, verdict
-from sqlaudit.base.spec import Target
+from sqlaudit.base.errors import ExitCode
 from sqlaudit.cli.exits import tell
-from sqlaudit.cli.options import cell_options, target_options
-from sqlaudit.cli.requests import in_section, request_options
 from sqlaudit.cli.runner import Job, job_command
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import AggregatesResult
 
-_related_option = in_section("Totals and related tables")
 
-
-@job_command(
-    target_options,
-    request_options(AggregatesRequest, "request"),
-    cell_options,
-    _related_option(
-        "--before",
-        multiple=True,
-        metavar="TABLE",
-        help="An earlier release to compare with (repeatable, or a pattern of files; all pairs are compared).",
-    ),
-    _related_option(
-        "--linked",
-        multiple=True,
-        metavar="TABLE",
-        help="A further table of the same people, judged together with this one; --by names the dimensions of all.",
-    ),
-)
-def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linked: tuple[str, ...]) -> int:
+@job_command(AggregatesRequest)
+def command(job: Job, request: AggregatesRequest) -> int:
     """Find cells of a published table that disclose too much about their contributors.
 
     TARGET has one row per cell: counts by region and month, or turnover by branch. Totals are
@@ -55,22 +32,11 @@ def command(job: Job, request: AggregatesRequest, before: tuple[str, ...], linke
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
     """
-    from sqlaudit.tabular.run import find_unsafe_cells, plan_cells
+    from sqlaudit.tabular.run import aggregates, code_of
 
     def code(result: AggregatesResult) -> ExitCode:
-        protection = result.protection
-        if protection is not None and protection.file:
-            tell(f"wrote {result.cells:,} cells to {protection.file!r}.")
-        return verdict(result.passed if protection is None else protection.safe)
+        if result.protection is not None and result.protection.file:
+            tell(f"wrote {result.cells:,} cells to {result.protection.file!r}.")
+        return code_of(result)
 
-    target = job.target
-    request = replace(request, requirements=job.demands.requirements)
-    earlier_tables, linked_tables = (
-        [Target(relation=name, where=target.where, read=target.read) for name in names] for names in (before, linked)
-    )
-    return job.run_old(
-        lambda engine, relation: plan_cells(engine, relation, request, [engine.open(table) for table in linked_tables]),
-        lambda engine: find_unsafe_cells(engine, target, request, earlier_tables, linked_tables),
-        code,
-        targets=[target, *earlier_tables, *linked_tables],
-    )
+    return job.run(aggregates, request, code=code)

@@ -92,7 +92,7 @@ _COMMANDS_OF_MODULE = {
     "policies": ("baseline", "test"),
     "programs": ("completion", "mcp"),
     "releases": ("attack", "compare", "releases"),
-    "remedies": ("cloak", "recode", "suppress"),
+    "remedies": ("recode", "suppress"),
     "stored": ("report", "verify"),
 }
 _LOCATION = {name: (module, name) for module, names in _COMMANDS_OF_MODULE.items() for name in names}

@@ -444,6 +444,7 @@ _KINDS: Mapping[str, ClickKind] = {
     "levels": ClickKind(read=parse_levels),
     "texts": ClickKind(read=lambda value, _: null_values(value)),
     "queries": ClickKind(lambda _: {"type": PATH, "multiple": True}, read_files),
+    "tables": ClickKind(lambda _: {"multiple": True}),
     "requirements": ClickKind(lambda _: {"multiple": True}),
     "repeated": ClickKind(lambda _: {"multiple": True}),
     "inputs": ClickKind(lambda _: {"type": PATH}, lambda value, _: inputs_from(value)),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import all_options_of, request_from
+from sqlaudit.base.spec import Target
 from sqlaudit.gates.keys import SOME_TEXTS, TEXT_OR_TEXTS, YES_OR_NO, Keys, described, key_of
 from sqlaudit.gates.nodes import PolicySection, flag, text, texts
 from sqlaudit.gates.result import CellLimit
@@ -17,14 +18,18 @@ from sqlaudit.models.registry import CELL_RULES, parse_requirements
 from sqlaudit.tabular.request import CELLS, CODES, ROWS, TOTALS, AggregatesRequest
 
 AGGREGATES = "aggregates"
-CELL_OPTIONS = {
-    option.name: option for option in all_options_of(AggregatesRequest) if option.section in (CELLS, ROWS, TOTALS)
-}
-"""What a policy says of a table; nothing there hides or writes cells."""
 SHOWN = "show_cells"
 PRESET = "preset"
 OTHERS = "before", "linked"
 """Further tables."""
+CELL_OPTIONS = {
+    option.name: option
+    for option in all_options_of(AggregatesRequest)
+    if option.section in (CELLS, ROWS, TOTALS) and option.name not in OTHERS
+}
+"""What a policy says of a table; nothing there hides or writes cells."""
+ANY_TABLE = Target(relation="any table")
+"""The table of a rule in a policy, until a test puts its own there."""
 CELL_KEYS: Keys = {
     **{name: key_of(option) for name, option in CELL_OPTIONS.items()},
     "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
@@ -57,7 +62,7 @@ def read_cells(section: PolicySection, connection: str, folder: Path) -> tuple[C
     if section.mistakes:
         return ()
     try:
-        request = request_from(AggregatesRequest, options, show_values=show_cells)
+        request = request_from(AggregatesRequest, options, target=ANY_TABLE, requirements=(), show_values=show_cells)
         required = [
             requirement for rule in rules for requirement in parse_requirements("".join(rule.split()), among=CELL_RULES)
         ]
@@ -75,7 +80,7 @@ def cells_text(limit: CellLimit) -> str:
 
     Example:
         >>> rules = parse_requirements("threshold=5", among=CELL_RULES)
-        >>> cells_text(CellLimit(AggregatesRequest(by=("region", "month"), count="n", requirements=rules)))
+        >>> cells_text(CellLimit(AggregatesRequest(ANY_TABLE, by=("region", "month"), count="n", requirements=rules)))
         'aggregates=threshold=5,by:region+month,count:n'
     """
     return f"{AGGREGATES}=" + ",".join(_parts(limit))

@@ -127,9 +127,9 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
 
         assert entry.target is not None
         rules = tuple(requirement for other in limits for requirement in other.request.requirements)
-        before, linked = (read_alike(entry, targets) for targets in (limits[0].before, limits[0].linked))
-        request = replace(limits[0].request, requirements=rules)
-        return find_unsafe_cells(self.engine, entry.target, request, before, linked)
+        before, linked = (tuple(read_alike(entry, targets)) for targets in (limits[0].before, limits[0].linked))
+        request = replace(limits[0].request, target=entry.target, requirements=rules, before=before, linked=linked)
+        return find_unsafe_cells(self.engine, request)
 
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: CellLimit, result: AggregatesResult

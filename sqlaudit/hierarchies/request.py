@@ -1,28 +1,42 @@
-"""The request for the hierarchy of one column, the call from Python, and the file that is written."""
+"""The request for the hierarchy of one column, the command, and the file that is written."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.columns_of import resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.files import UnixLines, check_destination, is_folder, label_cell, replacing
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
-from sqlaudit.base.options import FILE, FLAG, ORDERED, REQUIRED, TEXT, Given, option, takes
+from sqlaudit.base.options import (
+    COLUMN,
+    FILE,
+    FLAG,
+    ORDERED,
+    TABLE,
+    TEXT,
+    Option,
+    OptionKind,
+    option,
+    options_of,
+    part,
+    request_from,
+)
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Statement
-from sqlaudit.base.spec import Target, target_of
+from sqlaudit.base.spec import LOOK, Target, make_target
 from sqlaudit.base.sql import render
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.engines.writing import files_read, refuse_overwriting
+from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.hierarchies.dictionary import Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel, MaskLevel, Use, level_sql, refuse_kind
 from sqlaudit.hierarchies.read import bare, read_hierarchies, read_hierarchy
@@ -34,8 +48,8 @@ _WAYS = ("widths", "mask", "dates", "tree", "from_", "propose")
 
 
 @dataclass(frozen=True)
-class HierarchyRequest:
-    """One form of hierarchy, and what is done with it.
+class LevelsForm:
+    """The form of a hierarchy as the command line states it, one option for each.
 
     Args:
         widths: of intervals.
@@ -46,9 +60,6 @@ class HierarchyRequest:
         tree: a file with a tree of categories.
         from_: a file or folder with hierarchies.
         propose: whether to print default levels instead.
-        default: the label of values that are not covered.
-        to: the file for the hierarchy.
-        show_values: whether the first values are shown.
 
     Raises:
         UsageError: no form is given, or several, or bounds without widths.
@@ -82,18 +93,6 @@ class HierarchyRequest:
     propose: bool = option(
         False, FLAG, "Print default levels of one or more COLUMNs as YAML, to edit for --hierarchies.", _HOW
     )
-    default: str | None = option(
-        None, TEXT, "Label of values that the hierarchy does not cover, for example '*'.", _HOW, metavar="LABEL"
-    )
-    to: Path | None = option(
-        None,
-        FILE,
-        "Write the hierarchy of the values that occur (value;level1;…;*).",
-        _WHAT,
-        metavar="FILE.csv",
-        writes=True,
-    )
-    show_values: bool = option(False, FLAG, "Show the first values with their labels.", _WHAT)
 
     def __post_init__(self) -> None:
         if sum(getattr(self, way) not in (None, (), False) for way in _WAYS) != 1:
@@ -105,19 +104,108 @@ class HierarchyRequest:
     def _bounds(self) -> dict[str, str]:
         return {name: bound for name in ("origin", "low", "high") if (bound := getattr(self, name)) is not None}
 
-    def hierarchy(self, column: str) -> Hierarchy:
-        """Return the hierarchy of a column.
+    def hierarchy(self, column: str, default: str | None) -> Hierarchy:
+        """Return the hierarchy of a column, with a label of values that are not covered.
 
         Raises:
             UsageError: the form is wrong, or the file has nothing for the column.
         """
         if self.from_ is not None:
-            return named_hierarchy(column, self.from_, self.default)
+            return named_hierarchy(column, self.from_, default)
         if self.tree is not None:
-            return _read_tree_file(column, self.tree, self.default)
+            return _read_tree_file(column, self.tree, default)
         form = next(way for way in _WAYS if getattr(self, way))
         levels = {form: list(getattr(self, form)), **self._bounds}
-        return named_hierarchy(column, levels, self.default, spelled(form))
+        return named_hierarchy(column, levels, default, spelled(form))
+
+
+_TARGET_HELP = "A table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`."
+_LEVELS = OptionKind("levels", lambda _, value: value, python="Mapping[str, Any] | str | Path")
+"""Levels as Python states them."""
+
+
+def _target(given: Mapping[str, Any], _: str) -> Target:
+    """Return the target, which Python must name, and be it None."""
+    named = {name: given[name] for name in ("query", "where", "read") if name in given}
+    return make_target(given["target"], **named)
+
+
+def _target_options() -> Iterator[Option]:
+    yield Option("target", TABLE, _TARGET_HELP, LOOK, needed=True, positional=True, only_python=True)
+
+
+def _hierarchy(given: Mapping[str, Any], _: str) -> Hierarchy:
+    """Return the hierarchy, from its levels as Python states them, or from the form of the command line.
+
+    Raises:
+        UsageError: the form is wrong, a file has nothing for the column, or this file would be overwritten.
+    """
+    column, default = given["column"], given.get("default")
+    if "levels" not in given:
+        return request_from(LevelsForm, given).hierarchy(column, default)
+    levels = given["levels"]
+    named = named_hierarchy(column, levels, default)
+    if not isinstance(levels, Mapping):
+        refuse_overwriting([given.get("to")], [Path(levels)])
+    return named
+
+
+def _hierarchy_options() -> Iterator[Option]:
+    yield Option("column", COLUMN, "A column or expression.", _HOW, needed=True, positional=True, only_python=True)
+    yield Option("levels", _LEVELS, "One form, or a file.", _HOW, needed=True, positional=True, only_python=True)
+    yield from (replace(form, only_command_line=True) for _, form in options_of(LevelsForm))
+    yield Option(
+        "default", TEXT, "Label of values that the hierarchy does not cover, for example '*'.", _HOW, metavar="LABEL"
+    )
+
+
+@dataclass(frozen=True)
+class HierarchyRequest:
+    """A request to check the hierarchy of one column, and to write it.
+
+    Args:
+        target: the table.
+        hierarchy: the hierarchy of the column.
+        to: the file for the hierarchy.
+        show_values: whether the first values are shown.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+
+    target: Target = part(_target, _target_options, parameters=("query", "where", "read"))
+    hierarchy: Hierarchy = part(_hierarchy, _hierarchy_options)
+    to: Path | None = option(
+        None,
+        FILE,
+        "Write the hierarchy of the values that occur (value;level1;…;*).",
+        _WHAT,
+        metavar="FILE.csv",
+        writes=True,
+    )
+    show_values: bool = option(False, FLAG, "Show the first values with their labels.", _WHAT)
+
+    def __post_init__(self) -> None:
+        if self.to is not None:
+            check_destination(self.to, (".csv",))
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that is read."""
+        return (self.target,)
+
+
+@dataclass(frozen=True)
+class ProposalRequest:
+    """A request for default levels, as a file to be edited.
+
+    Args:
+        target: the table.
+        columns: the columns or expressions.
+    """
+
+    target: Target
+    columns: tuple[str, ...]
 
 
 def _read_tree_file(column: str, path: Path, default: str | None) -> Hierarchy:
@@ -164,44 +252,6 @@ SHOWN = 50
 _YAML = (".yml", ".yaml")
 
 
-@takes(
-    "target column levels * default to show_values db query where read limits",
-    HierarchyRequest,
-    target=("Any", REQUIRED),
-    column=("str", REQUIRED),
-    levels=("Mapping[str, Any] | str | Path", REQUIRED),
-)
-def hierarchy(given: Given) -> HierarchyResult:
-    """Check a hierarchy against the values of a column, and write it to a file.
-
-    Args:
-        column: a column or expression.
-        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`, `{"dates":
-            ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a folder of these,
-            or a YAML file with a section `hierarchies` that has the column.
-        to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
-        show_values: whether the first values may be read and shown.
-
-    Raises:
-        UsageError: an unknown column or form, or levels that do not fit the column's type.
-        EngineError: the database refused a statement, failed or disconnected.
-
-    Example:
-        >>> import pandas as pd, sqlaudit
-        >>> people = pd.DataFrame({"age": [34, 38, 51, 52]})
-        >>> found = sqlaudit.hierarchy(people, "age", {"widths": [5, 10, 20]})
-        >>> [(level.name, level.groups, level.smallest) for level in found.levels]
-        [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
-    """
-    named = named_hierarchy(given.column, given.levels, given.default)
-    chosen = target_of(given)
-    file = None if given.to is None else Path(given.to)
-    levels_file = [Path(given.levels)] if isinstance(given.levels, str | Path) else []
-    refuse_overwriting([file], [*files_read(given.db, [chosen]), *levels_file])
-    with opened(given.db, given.limits, chosen) as engine:
-        return check_hierarchy(engine, chosen, named, file, given.show_values)
-
-
 def named_hierarchy(
     column: str, levels: Mapping[str, Any] | str | Path, default: str | None = None, location: str = "the hierarchy"
 ) -> Hierarchy:
@@ -236,14 +286,11 @@ def _read_file(column: str, path: Path) -> Hierarchy:
     return replace(read.given[name], column=column)
 
 
-def check_hierarchy(
-    engine: Engine, target: Target, hierarchy: Hierarchy, to: Path | None = None, show_values: bool = False
-) -> HierarchyResult:
+def check_hierarchy(engine: Engine, request: HierarchyRequest) -> HierarchyResult:
     """Check a hierarchy against the values of its column over an open engine; see `hierarchy`."""
-    if to is not None:
-        check_destination(to, (".csv",))
+    hierarchy, to = request.hierarchy, request.to
     executed_before = len(engine.executed)
-    relation = engine.open(target)
+    relation = engine.open(request.target)
     column = resolve(hierarchy.column, relation, engine.dialect, "COLUMN")
     with workbench_of(engine) as workbench:
         column_dictionary = dictionary(engine, workbench, relation, column, hierarchy, check=False)
@@ -253,12 +300,12 @@ def check_hierarchy(
                 if to is not None and not column_dictionary.problems
                 else None
             )
-            values = _read_first_values(column_dictionary, workbench) if show_values else ()
+            values = _read_first_values(column_dictionary, workbench) if request.show_values else ()
         finally:
             workbench.drop(column_dictionary.relation.label)
         made_by = provenance(engine, executed_before, workbench)
     return HierarchyResult(
-        target=target.name,
+        target=request.target.name,
         column=hierarchy.column,
         holds=column_dictionary.holds.kind.value,
         form=hierarchy.form or "none",
@@ -277,9 +324,10 @@ def check_hierarchy(
     )
 
 
-def plan_hierarchy(engine: Engine, target: Target, hierarchy: Hierarchy) -> list[Statement]:
+def plan_hierarchy(engine: Engine, request: HierarchyRequest) -> list[Statement]:
     """Return the statement that would count the values."""
-    relation = engine.open(target)
+    hierarchy = request.hierarchy
+    relation = engine.open(request.target)
     column = resolve(hierarchy.column, relation, engine.dialect, "COLUMN")
     holds = column_type(engine, relation, column)
     refuse_kind(hierarchy, holds.kind)
@@ -330,3 +378,34 @@ def _read_first_values(column_dictionary: Dictionary, workbench: Engine) -> tupl
         most=SHOWN,
     )
     return tuple(tuple(row) for row in workbench.run(statement))
+
+
+def code_of(result: HierarchyResult) -> ExitCode:
+    """Return the exit code of a result: whether the hierarchy can be used."""
+    return verdict(result.usable)
+
+
+@command(HierarchyRequest, plan_hierarchy, code=code_of)
+def hierarchy(engine: Engine, request: HierarchyRequest) -> HierarchyResult:
+    """Check a hierarchy against the values of a column, and write it to a file.
+
+    Args:
+        column: a column or expression.
+        levels: one form with its options, such as `{"widths": [5, 10], "low": 15}`, `{"mask": [1, 2]}`, `{"dates":
+            ["month", "year"]}`, `{"tree": …}`, `{"values": …}`, `{"sql": […]}`; or a CSV hierarchy, a folder of these,
+            or a YAML file with a section `hierarchies` that has the column.
+        to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
+        show_values: whether the first values may be read and shown.
+
+    Raises:
+        UsageError: an unknown column or form, or levels that do not fit the column's type.
+        EngineError: the database refused a statement, failed or disconnected.
+
+    Example:
+        >>> import pandas as pd, sqlaudit
+        >>> people = pd.DataFrame({"age": [34, 38, 51, 52]})
+        >>> found = sqlaudit.hierarchy(people, "age", {"widths": [5, 10, 20]})
+        >>> [(level.name, level.groups, level.smallest) for level in found.levels]
+        [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
+    """
+    return check_hierarchy(engine, request)

@@ -310,7 +310,7 @@ def _spread_measure(measure: CellMeasure | None, rows: Integers, cells: int) -> 
     return CellMeasure(units, is_known, measure.places)
 
 
-def expand_releases(engine: Engine, before: Sequence[Target], newest: Target | Relation) -> list[Target]:
+def expand_releases(engine: Engine, before: Sequence[Target], newest: Target) -> list[Target]:
     """Return the older releases one by one: the files of a pattern in the order of their names, without the newest.
 
     Args:
@@ -320,7 +320,7 @@ def expand_releases(engine: Engine, before: Sequence[Target], newest: Target | R
     Raises:
         UsageError: a pattern names no release but the newest.
     """
-    newest_files = set(files_named(newest.relation)) if isinstance(newest, Target) and newest.relation else set()
+    newest_files = set(files_named(newest.relation))
     releases: list[Target] = []
     for target in before:
         paths = _match_files(engine, target)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
     FILE,
@@ -22,13 +23,13 @@ from sqlaudit.base.options import (
     WHOLE,
     OptionKind,
     check_bounds,
-    choice,
     one_of,
     option,
     several,
 )
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import Folding, Requirement, values_option
+from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
+from sqlaudit.models.required import requirements_part
 from sqlaudit.tabular.labels import Mark
 
 CELLS, ROWS = "Cells", "Tables made from rows"
@@ -65,11 +66,12 @@ class CellPrice(StrEnum):
     ONE = "1"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AggregatesRequest:
-    """The columns of a published table, its totals, and the rules for its cells.
+    """A published table with its columns and totals, the tables related to it, and the rules for its cells.
 
     Args:
+        target: a table with one row per cell, or rows from which to make one.
         by: names or expressions of the dimensions.
         count: the column of counts.
         value: the column of sums.
@@ -100,13 +102,15 @@ class AggregatesRequest:
         to: the file for the protected table.
         show_values: whether to show the keys of unsafe cells.
         requirements: the rules for cells.
-        decimal: the decimal sign of numbers that are texts.
+        before: earlier releases, oldest first; a pattern names one in each file. All pairs are compared.
+        linked: further tables of the same people, judged together with this one.
 
     Raises:
         UsageError: nothing to judge, or options that contradict each other.
     """
 
-    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS")
+    target: Target = target_part()
+    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS", needed=True)
     count: str = option("", COLUMN, "Number of people or firms in a cell.", CELLS, metavar="COLUMN")
     value: str = option("", COLUMN, "Sum of a cell, for example its turnover.", CELLS, metavar="COLUMN")
     contributors: str = option(
@@ -170,8 +174,8 @@ class AggregatesRequest:
         False, FLAG, "Hide unsafe cells, and the cheapest others so that totals do not reveal them.", PROTECTED
     )
     price: CellPrice = option(
-        CellPrice.COUNT,
-        choice(CellPrice),
+        CellPrice.COUNT.value,
+        one_of(*(price.value for price in CellPrice)),
         "Cost of hiding a cell: its contributors, its value, or 1.",
         PROTECTED,
         shown="count",
@@ -193,16 +197,37 @@ class AggregatesRequest:
         metavar="TIME",
         shown="60s",
         least=0,
+        or_none=True,
     )
     to: Path | None = option(
         None, FILE, "Write the protected table to a .parquet or .csv file.", PROTECTED, metavar="FILE", writes=True
     )
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
-    requirements: tuple[Requirement, ...] = ()
-    decimal: str = "."
+    requirements: tuple[Requirement, ...] = requirements_part(
+        "CELL_RULES",
+        "of_cells",
+        metavar="RULE=LIMIT",
+        help="threshold=5, p_percent=10, dominance=n:2,k:85 ...",
+        preset_in_python=True,
+        default=(),
+    )
+    before: tuple[Target, ...] = tables_option(
+        "An earlier release to compare with (repeatable, or a pattern of files; all pairs are compared).",
+        TOTALS,
+        metavar="TABLE",
+    )
+    linked: tuple[Target, ...] = tables_option(
+        "A further table of the same people, judged together with this one; --by names the dimensions of all.",
+        TOTALS,
+        metavar="TABLE",
+    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        object.__setattr__(self, "price", CellPrice(self.price or CellPrice.COUNT))
+        for name in ("before", "linked"):  # the same rows of every table
+            tables = tuple(replace(table, where=table.where or self.target.where) for table in getattr(self, name))
+            object.__setattr__(self, name, tables)
         self.marks()
         self.rates()
         self._check_protection()
@@ -210,7 +235,26 @@ class AggregatesRequest:
             raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
         if self.microdata:
             self._check_rows()
-            return
+        else:
+            self._check_cells()
+        self._check_related()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Everything that is read: the table, earlier releases, and linked tables."""
+        return (self.target, *self.before, *self.linked)
+
+    @property
+    def decimal(self) -> str:
+        """The decimal sign of numbers that are texts."""
+        return self.target.read.decimal
+
+    def _check_cells(self) -> None:
+        """Check the options of a finished table.
+
+        Raises:
+            UsageError: options of a table made from rows, or nothing to judge.
+        """
         for name in _OF_ROWS:
             if getattr(self, name):
                 raise UsageError(f"{spelled(name)} applies to rows of people only: add {spelled('microdata', True)}.")
@@ -218,6 +262,33 @@ class AggregatesRequest:
             raise UsageError(f"No numbers are given. Name a column with {spelled('count')} or {spelled('value')}.")
         if self.largest and not self.value:
             raise UsageError(f"{spelled('largest')} needs the column of sums: name it with {spelled('value')}.")
+
+    def _check_related(self) -> None:
+        """Check the options of linked tables and of earlier releases.
+
+        Raises:
+            UsageError: linked tables beside rows, releases or a protected table, or releases without a rule for them.
+        """
+        if self.linked and self.microdata:
+            raise UsageError(
+                f"{spelled('linked')} takes finished tables. Name tables made from rows with {spelled('grouping')}."
+            )
+        if self.linked and self.before:
+            raise UsageError(
+                f"{spelled('before')} and {spelled('linked')} exclude each other: compare releases table by table."
+            )
+        if self.linked and self.protect:
+            raise UsageError(
+                f"Linked tables cannot be protected: join them into one table, without {spelled('linked')}."
+            )
+        if not self.before:
+            return
+        from sqlaudit.models.registry import cell_rule
+
+        if not any(cell_rule(requirement).of_changes for requirement in self.requirements):
+            raise UsageError(
+                f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
+            )
 
     def _check_protection(self) -> None:
         """Check the options of a protected table.

@@ -10,19 +10,17 @@ from functools import cached_property
 import numpy as np
 
 from sqlaudit.base.columns_of import resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.files import write_rows
-from sqlaudit.base.options import REQUIRED, Given, request_from, several, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Requirement, Target, make_target, target_of
+from sqlaudit.base.spec import Requirement
 from sqlaudit.classes.opening import ColumnValues, refuse_spelling_conflicts
-from sqlaudit.engines import opened
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.models.cell_rules import CellRule, Verdicts
-from sqlaudit.models.registry import CELL_RULES, cell_rule, requirements
+from sqlaudit.models.registry import cell_rule
 from sqlaudit.reports.document import listing, plural
 from sqlaudit.tabular.cells import Bools, Codes, TableCells, Wholes
 from sqlaudit.tabular.differences import expand_releases, find_differences, judge_change
@@ -56,21 +54,12 @@ from sqlaudit.tabular.structure import read_cells
 from sqlaudit.tabular.totals import complete_table, count_contributors, find_grand_totals
 
 
-def find_unsafe_cells(
-    engine: Engine,
-    target: Target | Relation,
-    request: AggregatesRequest,
-    before: Sequence[Target] = (),
-    linked: Sequence[Target] = (),
-) -> AggregatesResult:
+def find_unsafe_cells(engine: Engine, request: AggregatesRequest) -> AggregatesResult:
     """Check the cells of a published table against rules.
 
     Args:
         engine: an open engine.
-        target: a table with one row per cell, or rows from which to make one.
-        request: the columns of the table and the rules.
-        before: earlier releases, oldest first; a pattern names one in each file. All pairs are compared.
-        linked: further tables of the same people, judged together with this one.
+        request: the table, the tables related to it, and the rules.
 
     Raises:
         UsageError: an unknown column, or cells that are neither a number nor marked as hidden.
@@ -78,41 +67,27 @@ def find_unsafe_cells(
 
     Example:
         >>> import pandas as pd
+        >>> from sqlaudit.base.spec import Target
         >>> from sqlaudit.engines import connect
         >>> from sqlaudit.models.registry import CELL_RULES
         >>> from sqlaudit.models.registry import parse_requirement
-        >>> table = pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 2, 9]})
+        >>> table = Target(frame=pd.DataFrame({"region": ["a", "b", "Total"], "n": [7, 2, 9]}))
         >>> rules = (parse_requirement("threshold=5", among=CELL_RULES),)
         >>> with connect() as engine:
-        ...     request = AggregatesRequest(by=("region",), count="n", requirements=rules)
-        ...     found = find_unsafe_cells(engine, Target(frame=table), request)
+        ...     request = AggregatesRequest(table, by=("region",), count="n", requirements=rules)
+        ...     found = find_unsafe_cells(engine, request)
         >>> found.unsafe_cells, found.totals, found.contributors
         (1, ('region',), 9)
     """
-    if linked:
-        _check_linked(request, before)
-    if before and not any(cell_rule(requirement).of_changes for requirement in request.requirements):
-        raise UsageError(
-            f"No rule for changes between releases is given. Name one with {spelled('require', 'threshold=5')}."
-        )
     executed_before = len(engine.executed)
-    if isinstance(target, Target):
-        request = replace(request, decimal=target.read.decimal)
-        before, linked = (
-            [replace(release, where=release.where or target.where) for release in targets]
-            for targets in (before, linked)
-        )
-    relation = engine.open(target) if isinstance(target, Target) else engine.note_remarks(target)
-    if request.protect:
-        targets = [target] if isinstance(target, Target) else []
-        refuse_overwriting([request.to], files_read(engine, [*targets, *linked]))
+    relation = engine.open(request.target)
     _refuse_merged(engine, [relation], request)
-    related = [engine.open(table) for table in linked]
+    related = [engine.open(table) for table in request.linked]
     query, cells, linked_tables = _read_all_cells(engine, relation, related, request)
     margins = _list_margins(engine, relation, request)
     margins_cells = None if margins is None else read_cells(engine, margins, request)
     rules = [cell_rule(requirement) for requirement in request.requirements]
-    older = [engine.open(release) for release in expand_releases(engine, before, target)]
+    older = [engine.open(release) for release in expand_releases(engine, request.before, request.target)]
     tables = [relation, *related, *older]
     other_columns = NO_COLUMNS if request.microdata else find_other_columns(engine, tables, request, rules)
     audit = CellAudit(engine, query, cells, request, margins_cells, other_columns)
@@ -120,20 +95,19 @@ def find_unsafe_cells(
     if request.protect:
         result = replace(result, protection=audit.protect())
     releases = [*older, relation]
-    if before:
+    if older:
         _refuse_merged(engine, releases, request)
     result = replace(result, differences=tuple(_judge_differences(engine, releases, request)))
     return replace(result, **provenance(engine, executed_before))
 
 
-def plan_cells(
-    engine: Engine, relation: Relation, request: AggregatesRequest, linked: Sequence[Relation] = ()
-) -> list[Statement]:
+def plan_cells(engine: Engine, request: AggregatesRequest) -> list[Statement]:
     """Return the statements that read the cells, of linked tables together, for `--dry-run`.
 
     Raises:
         UsageError: an unknown column.
     """
+    relation, *linked = (engine.open(table) for table in (request.target, *request.linked))
     if linked:
         query, _ = list_linked_tables(engine, [relation, *linked], request)
     else:
@@ -158,24 +132,6 @@ def _refuse_merged(engine: Engine, releases: Sequence[Relation], request: Aggreg
         if name
     ]
     refuse_spelling_conflicts(engine, columns, request.values)
-
-
-def _check_linked(request: AggregatesRequest, before: Sequence[Target]) -> None:
-    """Check the options of linked tables.
-
-    Raises:
-        UsageError: rows, releases, or a protected table.
-    """
-    if request.microdata:
-        raise UsageError(
-            f"{spelled('linked')} takes finished tables. Name tables made from rows with {spelled('grouping')}."
-        )
-    if before:
-        raise UsageError(
-            f"{spelled('before')} and {spelled('linked')} exclude each other: compare releases table by table."
-        )
-    if request.protect:
-        raise UsageError(f"Linked tables cannot be protected: join them into one table, without {spelled('linked')}.")
 
 
 def _read_all_cells(
@@ -385,8 +341,8 @@ class CellAudit:
     def _unsafe(self) -> Bools:
         """Cells that fail some rule."""
         is_unsafe = np.zeros(len(self.cells), dtype=np.bool_)
-        for _, _, verdict in self._verdicts:
-            is_unsafe |= verdict.unsafe
+        for _, _, verdicts in self._verdicts:
+            is_unsafe |= verdicts.unsafe
         return is_unsafe
 
     @property
@@ -509,18 +465,13 @@ class CellAudit:
         return label_keys(self.engine, self.query, first_keys.tolist()) if len(first_keys) else ()
 
 
-@takes(
-    "target * by count value contributors holdings largest hidden zeros rate insensitive total hierarchies structural "
-    "microdata person "
-    "values weight negative grouping before linked require preset protect price fast round_to time_limit to "
-    "show_values db query where read limits",
-    AggregatesRequest,
-    by=("Sequence[str] | str", REQUIRED),
-    **dict.fromkeys(("before", "linked"), ("Sequence[Any]", ())),
-    price=("str", "count"),
-    time_limit=("float | None", 60.0),
-)
-def aggregates(given: Given) -> AggregatesResult:
+def code_of(result: AggregatesResult) -> ExitCode:
+    """Return the exit code of a result: with a protected table, whether that is safe."""
+    return verdict(result.passed if result.protection is None else result.protection.safe)
+
+
+@command(AggregatesRequest, plan_cells, code=code_of)
+def aggregates(engine: Engine, request: AggregatesRequest) -> AggregatesResult:
     """Find cells of a published table that disclose too much about their contributors (`sqlaudit aggregates`).
 
     Args:
@@ -548,15 +499,4 @@ def aggregates(given: Given) -> AggregatesResult:
         >>> found.unsafe_cells, found.status.value
         (1, 'fail')
     """
-    rules = requirements(given.require, among=CELL_RULES)
-    if given.preset:
-        from sqlaudit.models.presets import of_cells
-
-        rules = (*of_cells(several(given.preset)), *rules)
-    request = request_from(AggregatesRequest, vars(given), requirements=rules)
-    chosen = target_of(given)
-    older, linked = (
-        [make_target(target, read=given.read) for target in targets] for targets in (given.before, given.linked)
-    )
-    with opened(given.db, given.limits, chosen, *older, *linked) as engine:
-        return find_unsafe_cells(engine, chosen, request, older, linked)
+    return find_unsafe_cells(engine, request)

@@ -36,7 +36,11 @@ def sentences(tree: ast.Module) -> Iterator[ast.Constant]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             passed.add(node.value)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "option":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("option", "tables_option")
+        ):
             passed.update(ast.walk(node))
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in passed:

@@ -48,7 +48,7 @@ CASES = [
     (("models",), 59, "rich"),
     (("audit", "--help"), 37, ""),
     (("audit", "--nothing"), 37, ""),
-    (("aggregates", "--help"), 45, ""),
+    (("aggregates", "--help"), 46, ""),
     (("columns", "--help"), 48, ""),
     (("compare", "--help"), 43, ""),
     (("console", "--help"), 34, ""),

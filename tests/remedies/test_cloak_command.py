@@ -329,3 +329,14 @@ def test_sizes_are_read_and_said_exactly() -> None:
     for wrong in ("", "km", "1e999", "-5", "nan", "1/0", 0, 2**40):
         with pytest.raises(UsageError):
             metres(wrong)
+
+
+def test_an_audit_of_boxes_reads_which_users_are_one(tmp_path: Path) -> None:
+    boxes = tmp_path / "boxes.csv"
+    bounds = "0,9,0,9,0,60"
+    boxes.write_text(
+        f"user,x_min,x_max,y_min,y_max,t_min,t_max\nAnn,{bounds}\nann,{bounds}\nbob,{bounds}\n", encoding="utf-8"
+    )
+    command = ("cloak", str(boxes), "--audit-only", "--k", "3")
+    assert "--fold-values" in run(*command).err
+    assert [run(*command, option).code for option in ("--fold-values", "--exact-values")] == [1, 0]

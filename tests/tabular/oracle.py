@@ -62,10 +62,14 @@ def pq(cell: Cell, p: Fraction, q: Fraction = Fraction(100)) -> bool:
 
 
 def full(cells: Mapping[Key, Cell], key: Key, place: int) -> bool:
-    """Everybody of the group that differs from the cell in one dimension alone is in the cell."""
+    """Everybody of the group that differs from the cell in one dimension alone is in the cell.
+
+    A published total counts somebody once who is in several cells of the group.
+    """
     if key[place] == TOTAL:
         return False
-    group = [one for one in cells if one[place] != TOTAL and _same_but(one, key, place)]
+    alike = [one for one in cells if _same_but(one, key, place)]
+    group = [one for one in alike if one[place] == TOTAL] or alike
     return cells[key].contributors == sum(cells[one].contributors for one in group) > 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,14 @@ def test_differences_of_counts_are_those_of_every_cell(engine: Engine) -> None:
             for one in (before, after)
         )
         request = AggregatesRequest(
+            new,
+            before=(old,),
             by=("region", "sector"),
             count="n",
             total=("region=", "sector="),
             requirements=requirements([f"threshold={least}"], among=CELL_RULES),
         )
-        found = find_unsafe_cells(engine, new, request, [old]).differences
+        found = find_unsafe_cells(engine, request).differences
         assert [(one.changed, one.unsafe_cells) for one in found] == [
             (len(changes) + hidden, sum(change < least for change in changes))
         ]
@@ -69,7 +72,10 @@ def test_rows_of_two_releases_tell_the_persons(engine: Engine) -> None:
             if change or ((key, who) in old) != ((key, who) in new):
                 cells.setdefault(key, []).append(change)
         changed = {key: oracle.Cell(tuple(sorted(found, reverse=True))) for key, found in cells.items()}
+        targets = [Target(query=_query(one)) for one in (before, after)]
         request = AggregatesRequest(
+            targets[1],
+            before=(targets[0],),
             by=("region", "sector"),
             microdata=True,
             person="who",
@@ -77,8 +83,7 @@ def test_rows_of_two_releases_tell_the_persons(engine: Engine) -> None:
             show_values=True,
             requirements=requirements(["threshold=2", "p_percent=50", "full_cell=any"], among=CELL_RULES),
         )
-        targets = [Target(query=_query(one)) for one in (before, after)]
-        (found,) = find_unsafe_cells(engine, targets[1], request, targets[:1]).differences
+        (found,) = find_unsafe_cells(engine, request).differences
         assert found.changed == len(changed)
         for one, falls_short in zip(found.unsafe, (oracle.threshold, oracle.pq), strict=True):
             limit = {"threshold": 2, "p_percent": Fraction(50)}[one.rule]
@@ -97,7 +102,9 @@ def test_the_cells_that_changed_are_named_beside_others_that_did_not(
     cells = [("a", 3), ("b", 5), ("c", 9)]
     table = [{"region": a, "sector": b, "who": at, "cost": 1} for at, (a, b) in enumerate(cells)]
     more = [*table, {"region": "b", "sector": 5, "who": 7, "cost": 1}]
+    old, new = (Target(query=values_query(one, ROWS)) for one in (table, more))
     asked = AggregatesRequest(
+        new,
         by=("region", "sector"),
         microdata=True,
         person="who",
@@ -105,9 +112,8 @@ def test_the_cells_that_changed_are_named_beside_others_that_did_not(
         show_values=True,
         requirements=requirements(["threshold=2"], among=CELL_RULES),
     )
-    old, new = (Target(query=values_query(one, ROWS)) for one in (table, more))
     for older, newer in ((old, new), (new, old)):
-        (found,) = find_unsafe_cells(engine, newer, asked, [older]).differences
+        (found,) = find_unsafe_cells(engine, replace(asked, target=newer, before=(older,))).differences
         assert sorted(map(str, (tuple(key.values()) for key in found.unsafe[0].keys))) == sorted(map(str, names))
 
 
@@ -185,8 +191,8 @@ def test_numbers_and_texts_of_two_releases_are_compared(engine: Engine) -> None:
     older = Target(query=values_query([{"m": 1, "n": 10}, {"m": 2, "n": 9}], {"m": "int", "n": "int"}))
     newer = Target(query=values_query([{"m": "1", "n": "11"}, {"m": "2", "n": "*"}], {"m": "text", "n": "text"}))
     rules = requirements(["threshold=5"], among=CELL_RULES)
-    request = AggregatesRequest(by=("m",), count="n", hidden=("*",), requirements=rules)
-    (two,) = find_unsafe_cells(engine, newer, request, [older]).differences
+    request = AggregatesRequest(newer, by=("m",), count="n", hidden=("*",), requirements=rules, before=(older,))
+    (two,) = find_unsafe_cells(engine, request).differences
     assert (two.changed, two.unsafe_cells) == (2, 1)
 
 
@@ -206,8 +212,8 @@ def test_a_value_may_be_the_same_by_another_name(
     )
     rules = requirements(["threshold=5"], among=CELL_RULES)
     asked: dict[str, Any] = {"microdata": True, "person": "n"} if rows else {"count": "n"}
-    request = AggregatesRequest(by=("region",), requirements=rules, **asked)
-    (two,) = find_unsafe_cells(engine, newer, request, [older]).differences
+    request = AggregatesRequest(newer, by=("region",), requirements=rules, before=(older,), **asked)
+    (two,) = find_unsafe_cells(engine, request).differences
     (rule,) = two.unsafe
     assert (rule.status.value, rule.undecided) == (status, undecided)
     assert ("other spellings" in rule.note) is bool(undecided)

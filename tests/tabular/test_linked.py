@@ -152,13 +152,15 @@ def test_totals_of_other_names_are_one(engine: Engine) -> None:
         Target(query=values_query(second, {"region": "text", "age": "text", "n": "text"})),
     ]
     request = AggregatesRequest(
+        targets[0],
+        linked=tuple(targets[1:]),
         by=BY,
         count="n",
         hidden=("*",),
         show_values=True,
         requirements=requirements(["no_unpickable_cell=3"], among=CELL_RULES),
     )
-    found = find_unsafe_cells(engine, targets[0], request, linked=targets[1:])
+    found = find_unsafe_cells(engine, request)
     limits = {tuple(one.cell.values()): (one.lower, one.upper) for one in found.intervals}
     assert {key: limits[key] for key in limits if key[0] == "s"} == {
         ("s", "All", "a"): (9, 9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -34,9 +35,10 @@ SECTOR = '"the ""sector"""'
 RULES = ["threshold=2", "dominance=n:1,k:80", "dominance=n:3,k:90", "p_percent=15", "holdings=2", "full_cell=region"]
 
 
-def request_of(require: list[str], **more: Any) -> AggregatesRequest:
+def request_of(query: str, require: list[str], **more: Any) -> AggregatesRequest:
     roles = {"by": ("region", SECTOR), "microdata": True, "value": "cost", "person": "who"}
-    return AggregatesRequest(**{**roles, "requirements": requirements(require, among=CELL_RULES), **more})
+    rules = requirements(require, among=CELL_RULES)
+    return AggregatesRequest(Target(query=query), **{**roles, "requirements": rules, **more})
 
 
 def query_of(table: list[Any], weights: dict[int, str] | None = None) -> str:
@@ -77,8 +79,9 @@ def test_every_cell_is_added_up_by_person(engine: Engine, grouping: str, persons
             kept = [tuple(place in one for place in (0, 1)) for one in sets]
             return {key: cell for key, cell in cells.items() if tuple(x != oracle.TOTAL for x in key) in kept}
 
-        request = request_of(RULES[:-1], grouping=grouping, holdings="home", person="who" if persons else "")
-        found = find_unsafe_cells(engine, Target(query=query_of(table)), request)
+        person = "who" if persons else ""
+        request = request_of(query_of(table), RULES[:-1], grouping=grouping, holdings="home", person=person)
+        found = find_unsafe_cells(engine, request)
         assert unsafe(found) == expected(asked(every), asked(homes))
         assert found.cells == len(asked(every))
         assert not sum(one.undecided for one in found.rules)
@@ -96,8 +99,8 @@ def test_a_weight_stands_for_so_many_alike(engine: Engine) -> None:
         for (key, who), x in _sums(table).items():
             cells.setdefault(key, []).extend([x] * int(weights[who]))
         alike = {key: oracle.Cell(tuple(sorted(found, reverse=True))) for key, found in cells.items()}
-        request = request_of(RULES[1:4], weight="w")
-        found = find_unsafe_cells(engine, Target(query=query_of(table, weights)), request)
+        request = request_of(query_of(table, weights), RULES[1:4], weight="w")
+        found = find_unsafe_cells(engine, request)
         assert unsafe(found) == expected(alike, {})[1:4]
 
     compare()
@@ -132,9 +135,9 @@ def test_keys_of_cells_are_the_values_of_rows() -> None:
 
 def test_the_cells_of_a_missing_value_and_of_all_are_apart() -> None:
     table = pd.DataFrame({"r": ["a", None, None]})
-    request = AggregatesRequest(by=("r",), microdata=True, grouping="r;()")
+    request = AggregatesRequest(Target(frame=table), by=("r",), microdata=True, grouping="r;()")
     with connect() as engine:
-        cells = read_cells(engine, list_cells(engine, engine.open(Target(frame=table)), request), request)
+        cells = read_cells(engine, list_cells(engine, engine.open(request.target), request), request)
     assert cells.count is not None
     assert sorted(zip(cells.keys[:, 0].tolist(), cells.count.units.tolist(), strict=True)) == [(0, 3), (1, 2), (2, 1)]
     assert cells.totals.tolist() == [code == 0 for code in cells.keys[:, 0]]
@@ -178,13 +181,13 @@ def test_rows_without_a_person_are_refused(engine: Engine, value: str) -> None:
     """Nobody knows whether they are of somebody who is there already: three contributors may be two."""
     table: list[Any] = [(("a", 1), 1, "1"), (("a", 1), 2, "1"), (("a", 1), None, "1"), (("b'", 1), 4, "1")]
     named = [{"region": a, 'the "sector"': b, "who": who, "cost": x, "home": 1, "w": "1"} for (a, b), who, x in table]
-    request = request_of(["threshold=3"], value=value)
+    request = request_of(values_query(named, COLUMNS), ["threshold=3"], value=value)
     with pytest.raises(UsageError, match=r"^1 cell has rows without a person, .* where="):
-        find_unsafe_cells(engine, Target(query=values_query(named, COLUMNS)), request)
-    whole = Target(query=values_query([one for one in named if one["who"]], COLUMNS))
-    assert find_unsafe_cells(engine, whole, request).unsafe_cells == 2
+        find_unsafe_cells(engine, request)
+    whole = request_of(values_query([one for one in named if one["who"]], COLUMNS), ["threshold=3"], value=value)
+    assert find_unsafe_cells(engine, whole).unsafe_cells == 2
     with pytest.raises(UsageError, match="rows without a person"):
-        find_unsafe_cells(engine, whole, request, [Target(query=values_query(named, COLUMNS))])
+        find_unsafe_cells(engine, replace(whole, before=(request.target,)))
 
 
 @pytest.mark.parametrize("grouping", ["", "region;region,sector", "region,sector;sector"])
@@ -196,7 +199,13 @@ def test_everybody_of_a_group_is_counted_once(engine: Engine, grouping: str) -> 
     query = values_query(rows, {"region": "text", "sector": "text", "who": "int"})
     rules = requirements(["full_cell=sector"], among=CELL_RULES)
     request = AggregatesRequest(
-        by=("region", "sector"), microdata=True, person="who", grouping=grouping, show_values=True, requirements=rules
+        Target(query=query),
+        by=("region", "sector"),
+        microdata=True,
+        person="who",
+        grouping=grouping,
+        show_values=True,
+        requirements=rules,
     )
-    (found,) = find_unsafe_cells(engine, Target(query=query), request).rules
+    (found,) = find_unsafe_cells(engine, request).rules
     assert {tuple(key.values()) for key in found.keys} == {("a", "x"), ("a", "y")}

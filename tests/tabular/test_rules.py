@@ -63,9 +63,10 @@ def _decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def request_of(require: list[str], **more: Any) -> AggregatesRequest:
+def request_of(query: str, require: list[str], **more: Any) -> AggregatesRequest:
     roles = {"by": ("region", SECTOR), "count": "n", "value": "x", "largest": ("x1", "x2", "x3")}
-    return AggregatesRequest(**{**roles, "requirements": requirements(require, among=CELL_RULES), **more})
+    rules = requirements(require, among=CELL_RULES)
+    return AggregatesRequest(Target(query=query), **{**roles, "requirements": rules, **more})
 
 
 def unsafe(found: AggregatesResult) -> list[int]:
@@ -80,7 +81,7 @@ def test_every_rule_is_what_its_definition_says(engine: Engine, totals: tuple[bo
         cells = oracle.cells_of([((key[0], str(key[1])), person, x) for key, person, x in table], totals)
         rules = [f"threshold={least}", f"dominance=n:{n},k:{k}", f"p_percent={p}", f"pq=p:{p / 4},q:80"]
         query = values_query(published(cells), COLUMNS)
-        found = find_unsafe_cells(engine, Target(query=query), request_of([*rules, "full_cell=region"]))
+        found = find_unsafe_cells(engine, request_of(query, [*rules, "full_cell=region"]))
         assert found.totals == tuple(name for name, has in zip(("region", SECTOR), totals, strict=True) if has)
         assert unsafe(found) == [
             sum(oracle.threshold(cell, least) for cell in cells.values()),
@@ -216,9 +217,7 @@ def test_mistakes_of_the_table_are_told_by_cell() -> None:
 
 def test_an_empty_table_is_undetermined(engine: Engine) -> None:
     query = values_query([], COLUMNS) if engine.name == "duckdb" else "SELECT 'a' AS region, 1 AS n LIMIT 0"
-    found = find_unsafe_cells(
-        engine, Target(query=query), request_of(["threshold=5"], by=("region",), value="", largest=())
-    )
+    found = find_unsafe_cells(engine, request_of(query, ["threshold=5"], by=("region",), value="", largest=()))
     assert (found.cells, found.contributors, found.status) == (0, 0, "undetermined")
 
 

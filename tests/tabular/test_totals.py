@@ -188,11 +188,11 @@ def test_a_large_value_may_be_the_total_of_hidden_ones(
     rows = [{"region": name, "n": n} for name, n in zip(names, counts, strict=False)]
     table = Target(query=values_query(rows, {"region": "text", "n": "int"}))
     rules = requirements([f"threshold={least}"], among=CELL_RULES)
-    asked = AggregatesRequest(by=("region",), count="n", requirements=rules)
-    found = find_unsafe_cells(engine, table, asked)
+    asked = AggregatesRequest(table, by=("region",), count="n", requirements=rules)
+    found = find_unsafe_cells(engine, asked)
     assert [(one.code, one.cells) for one in found.problems] == [("unclear_totals", unclear)] * bool(unclear)
     assert found.status.value == ("undetermined" if unclear else "pass")
-    none = find_unsafe_cells(engine, table, replace(asked, total=("region=",)))
+    none = find_unsafe_cells(engine, replace(asked, total=("region=",)))
     assert (none.problems, none.totals, none.status.value) == ((), (), "pass")
 
 

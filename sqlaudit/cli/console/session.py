@@ -292,11 +292,13 @@ class Session:
         statement = parse_cells(piece.text, self.workspace.dialect, piece.line)
         target = self.workspace.query(statement.query) if statement.query else self.workspace.target(statement.relation)
         before, linked = (
-            [self.workspace.target(name) for name in names] for names in (statement.before, statement.linked)
+            tuple(self.workspace.target(name) for name in names) for names in (statement.before, statement.linked)
         )
-        request = replace(statement.request, show_values=self.show_values)
         with speaking(in_the_statement):
-            return self.show(find_unsafe_cells(self.engine, target, request, before, linked))
+            request = replace(
+                statement.request, target=target, before=before, linked=linked, show_values=self.show_values
+            )
+            return self.show(find_unsafe_cells(self.engine, request))
 
     # --- time ---
 

@@ -16,7 +16,7 @@ from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.parameter_names import speaking
-from sqlaudit.base.spec import Requirement, Roles
+from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.cli.console.screen import width_of
 from sqlaudit.models.registry import CELL_RULES, REGISTRY, Among, contradiction, parse_requirement
 from sqlaudit.reports.document import visible
@@ -579,9 +579,10 @@ def parse_cells(text: str, dialect: str, first_line: int = 1) -> CellsStatement:
     clauses["by"] = split_columns(reader, reader.brackets())
     _read_cell_clauses(reader, clauses)
     before, linked, rules = (clauses.pop(name, ()) for name in ("before", "linked", "require"))
+    target = Target(relation=relation, query=query)  # the session knows what the names stand for
     try:
         with speaking(in_the_statement):
-            request = request_from(AggregatesRequest, clauses, requirements=rules)
+            request = request_from(AggregatesRequest, clauses, target=target, requirements=rules)
     except UsageError as error:
         raise reader.error(str(error).rstrip("."), 0) from None
     return CellsStatement(relation, query, request, before, linked)

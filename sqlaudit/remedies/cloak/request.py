@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import Share, exact_number
 from sqlaudit.base.options import (
     FLAG,
     NAMES,
     ORDERED,
     SHARE,
-    TABLE,
     TEXT,
     WHOLE,
+    Option,
     OptionKind,
     check_bounds,
     choice,
+    nested,
     option,
+    options_of,
+    part,
+    request_from,
 )
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.spec import ROLES, Folding, Target, values_option
+from sqlaudit.base.publication import Publication
+from sqlaudit.base.spec import ROLES, Folding, Target, table_option, target_part, values_option
 
 # The grid that messages are cloaked in: levels of cells, each of which divides the cells of the level before.
 #
@@ -160,15 +166,16 @@ _LARGEST_DENOMINATOR = 1_000_000
 
 _BOXES, _LIMITS = "Boxes", "Limits of single messages"
 
-_AUDIT, _KNOWLEDGE = "Audit of existing boxes", "Attacker's knowledge"
+AUDIT, KNOWLEDGE = "Audit of existing boxes", "Attacker's knowledge"
+"""Sections of the help page."""
 
 _LENGTH = OptionKind("text", lambda name, value: metres(value, name), python="Share")
 
 _TIME = OptionKind("text", lambda name, value: seconds(value, name), python="Share")
 
 
-def _k_option(**attributes: Any) -> Any:
-    return option(5, WHOLE, "Minimum number of different users in every box.", _BOXES, shown="5", least=1, **attributes)
+def _k_option() -> Any:
+    return option(5, WHOLE, "Minimum number of different users in every box.", _BOXES, shown="5", least=1, needed=True)
 
 
 @dataclass(frozen=True)
@@ -190,6 +197,32 @@ class Places:
         for name, text in self.named().items():
             if not text:
                 raise UsageError(f"{about(name)} is missing. Name the columns of user, place (x, y) and time.")
+
+
+PLACE_COLUMNS = ("user", "x", "y", "time")
+
+
+def _places_needed() -> Any:
+    """Return the field of the columns of messages to cloak, all of which must be named."""
+
+    def options() -> Iterator[Option]:
+        for _, of_places in options_of(Places):
+            yield replace(of_places, needed=of_places.name in PLACE_COLUMNS)
+
+    return part(lambda given, _: request_from(Places, given), options)
+
+
+def _places_by_name() -> Any:
+    """Return the field of columns that have the names of their parameters, unless others are given."""
+
+    def make(given: Mapping[str, Any], _: str) -> Places:
+        return request_from(Places, {**given, **{name: given.get(name, name) for name in PLACE_COLUMNS}})
+
+    def options() -> Iterator[Option]:
+        for _, of_places in options_of(Places):
+            yield replace(of_places, default=of_places.name) if of_places.name in PLACE_COLUMNS else of_places
+
+    return part(make, options, default_factory=lambda: Places(*PLACE_COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -225,26 +258,23 @@ class Background:
         observations: a table of observed users with place and time, with the same columns as the messages.
     """
 
-    properties: Target | None = option(None, TABLE, "Table of rectangles with owners.", _KNOWLEDGE, metavar="TABLE")
+    properties: Target | None = table_option("Table of rectangles with owners.", KNOWLEDGE, metavar="TABLE")
     property_bounds: tuple[str, ...] = option(
-        BOUNDS[:4], ORDERED, f"Bounds in --properties. [default: {','.join(BOUNDS[:4])}]", _KNOWLEDGE, metavar="COLUMNS"
+        BOUNDS[:4], ORDERED, f"Bounds in --properties. [default: {','.join(BOUNDS[:4])}]", KNOWLEDGE, metavar="COLUMNS"
     )
-    owner: str = option("owner", TEXT, "Owner in --properties. [default: owner]", _KNOWLEDGE, metavar="COLUMN")
-    observations: Target | None = option(
-        None,
-        TABLE,
-        "Table of observed users, places and times, with the columns of MESSAGES.",
-        _KNOWLEDGE,
-        metavar="TABLE",
+    owner: str = option("owner", TEXT, "Owner in --properties. [default: owner]", KNOWLEDGE, metavar="COLUMN")
+    observations: Target | None = table_option(
+        "Table of observed users, places and times, with the columns of MESSAGES.", KNOWLEDGE, metavar="TABLE"
     )
 
     def __post_init__(self) -> None:
         if len(self.property_bounds) != 4:
             raise UsageError(f"{spelled('property_bounds')} takes four columns: x_min,x_max,y_min,y_max.")
 
-    def targets(self) -> Iterator[Target]:
-        """Return the tables that are read."""
-        yield from (target for target in (self.properties, self.observations) if target is not None)
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The tables that are read."""
+        return tuple(target for target in (self.properties, self.observations) if target is not None)
 
 
 @dataclass(frozen=True)
@@ -254,8 +284,6 @@ class CloakRequest:
     Args:
         target: the messages.
         places: the columns of user, place and time.
-        tolerances: columns with limits of single messages.
-        background: the attacker's knowledge.
         k: the minimum number of different users in every box.
         box, interval: the largest box (side in metres) and interval (seconds).
         smallest_box, smallest_interval: the smallest box and interval; None = a sixteenth of the largest.
@@ -265,19 +293,22 @@ class CloakRequest:
         suppress: the maximum share of the publishable messages to drop for finer boxes of the others.
         lonlat: whether x and y are longitude and latitude in degrees.
         identifiers: further columns that are not published.
+        tolerances: columns with limits of single messages.
+        publication: the destination of the messages.
+        background: the attacker's knowledge.
 
     Raises:
-        UsageError: a number is out of its range.
+        UsageError: a number is out of its range, options contradict each other, or a file cannot be written.
     """
 
-    target: Target
-    places: Places
-    tolerances: Tolerances = Tolerances()
-    background: Background = field(default_factory=Background)
+    target: Target = target_part("messages")
+    places: Places = _places_needed()
     k: int = _k_option()
-    box: Fraction = option(Fraction(0), _LENGTH, "Side of the largest box: 1km, 500m.", _BOXES, metavar="LENGTH")
+    box: Fraction = option(
+        Fraction(0), _LENGTH, "Side of the largest box: 1km, 500m.", _BOXES, metavar="LENGTH", needed=True
+    )
     interval: Fraction = option(
-        Fraction(0), _TIME, "Interval of the largest box: 10min, 30s, 1h.", _BOXES, metavar="TIME"
+        Fraction(0), _TIME, "Interval of the largest box: 10min, 30s, 1h.", _BOXES, metavar="TIME", needed=True
     )
     smallest_box: Fraction | None = option(
         None, _LENGTH, "Side of the smallest box. [default: a sixteenth of --box]", _BOXES, metavar="LENGTH"
@@ -302,6 +333,9 @@ class CloakRequest:
     identifiers: tuple[str, ...] = option(
         (), NAMES, "Further columns to leave out.", ROLES, name="identifier", metavar="COLUMNS"
     )
+    tolerances: Tolerances = nested(Tolerances)
+    publication: Publication = nested(Publication)
+    background: Background = nested(Background)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -321,6 +355,12 @@ class CloakRequest:
             self._check_stream()
         elif self.tolerances.delay:
             raise UsageError(f"{spelled('delay_column')} needs {spelled('delay')}.")
+        self.publication.check()
+        if self.delay is not None and self.publication.is_sql:
+            raise UsageError(
+                f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet "
+                f"file with {about('to')}."
+            )
 
     def _check_stream(self) -> None:
         """Refuse options that need all messages at once.
@@ -373,9 +413,10 @@ class CloakRequest:
             for s, t in _halvings_of_levels(in_space, in_time, self.divide)
         )
 
+    @property
     def targets(self) -> tuple[Target, ...]:
-        """Return everything that is read."""
-        return (self.target, *self.background.targets())
+        """Everything that is read."""
+        return (self.target, *self.background.targets)
 
 
 @dataclass(frozen=True)
@@ -385,31 +426,32 @@ class BoxRequest:
     Args:
         target: the messages with their boxes.
         places: the user's column in it (if it has one), and the columns of `positions` and of observations.
-        background: the attacker's knowledge.
         k: the minimum number of different users in every box.
         bounds: the columns of x_min, x_max, y_min, y_max, t_min, t_max.
         positions: a table of true positions.
+        background: the attacker's knowledge.
 
     Raises:
         UsageError: a number is out of its range, or there are not six bounds.
     """
 
-    target: Target
-    places: Places = Places("user", "x", "y", "time")
-    background: Background = field(default_factory=Background)
-    k: int = _k_option(only_python=True)
+    target: Target = target_part("messages")
+    places: Places = _places_by_name()
+    k: int = _k_option()
     bounds: tuple[str, ...] = option(
-        BOUNDS, ORDERED, f"Columns of the boxes. [default: {','.join(BOUNDS)}]", _AUDIT, metavar="COLUMNS"
+        BOUNDS, ORDERED, f"Columns of the boxes. [default: {','.join(BOUNDS)}]", AUDIT, metavar="COLUMNS"
     )
-    positions: Target | None = option(
-        None, TABLE, "Table of the users' true positions, to count them in boxes.", _AUDIT, metavar="TABLE"
+    positions: Target | None = table_option(
+        "Table of the users' true positions, to count them in boxes.", AUDIT, metavar="TABLE"
     )
+    background: Background = nested(Background)
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if len(self.bounds) != 6:
             raise UsageError(f"{spelled('bounds')} takes six columns: {','.join(BOUNDS)}.")
 
+    @property
     def targets(self) -> tuple[Target, ...]:
-        """Return everything that is read."""
-        return (self.target, *((self.positions,) if self.positions else ()), *self.background.targets())
+        """Everything that is read."""
+        return (self.target, *((self.positions,) if self.positions else ()), *self.background.targets)

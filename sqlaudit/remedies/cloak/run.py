@@ -15,17 +15,15 @@ from sqlaudit.audits.release import bare, before, contradiction, statements_befo
 from sqlaudit.audits.request import request_verdicts
 from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
-from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.options import REQUIRED, Given, request_from, takes
-from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.publication import NOTHING, Publication
+from sqlaudit.base.errors import EngineError, ExitCode, UsageError, verdict
+from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import Relation, Row, Statement
-from sqlaudit.base.spec import Folding, KnownRows, Roles, Target, make_target, target_of
+from sqlaudit.base.spec import Folding, KnownRows, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ColumnValues, apply_spelling_policy, refuse_spelling_conflicts
-from sqlaudit.engines import connect, opened
+from sqlaudit.engines import connect
+from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
-from sqlaudit.engines.writing import files_read, refuse_overwriting
 from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.models.registry import parse_requirement
 from sqlaudit.remedies.cloak.messages import (
@@ -41,7 +39,7 @@ from sqlaudit.remedies.cloak.messages import (
     reach_statement,
     release_statement,
 )
-from sqlaudit.remedies.cloak.request import BOUNDS, Background, BoxRequest, CloakRequest, Places, Tolerances
+from sqlaudit.remedies.cloak.request import BOUNDS, BoxRequest, CloakRequest, Places
 from sqlaudit.remedies.cloak.result import Attacks, BoxAudit, CloakLevel, CloakResult, Holding, MessageOutcome
 from sqlaudit.remedies.cloak.stream import CloakStream, SentBox
 
@@ -51,22 +49,21 @@ CLOAKED = "sqlaudit_cloaked"
 """The name of the temporary table with messages and their boxes."""
 
 
-def cloak_messages(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
+def cloak_messages(engine: Engine, request: CloakRequest) -> CloakResult:
     """Cloak a table of messages, audit the result, and write it.
 
     Args:
         engine: an open engine.
         request: the request.
-        publication: the destination of the messages.
 
     Raises:
         UsageError: a column does not fit, spellings of users are ambiguous, or a file cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
     executed_before = len(engine.executed)
-    messages = _open_messages_to_write(engine, request, publication)
+    messages = _open_messages_to_write(engine, request)
     sql = ""
-    if publication.is_sql:  # this SELECT must not depend on temporary tables of the session
+    if request.publication.is_sql:  # this SELECT must not depend on temporary tables of the session
         source = messages_statement(messages, engine.lasting(messages.relation))
         sql = bare(release_statement(messages, _from_item(source)))
     with _materialized(messages) as item:
@@ -80,10 +77,9 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
             boxes = BoxTable(engine, boxed, BOUNDS, "person", messages.timestamps)
             attacks = attack_boxes(boxes, request.background, request.places)
         batches = engine.stream(release_statement(messages, item))
-        _write_messages(messages, publication, batches, published, sql)
+        _write_messages(messages, batches, published, sql)
     return _make_result(
         messages,
-        publication,
         executed_before,
         lonlat=request.lonlat,
         rows=sum(row[3] for row in level_rows),
@@ -95,23 +91,21 @@ def cloak_messages(engine: Engine, request: CloakRequest, publication: Publicati
     )
 
 
-def _open_messages_to_write(engine: Engine, request: CloakRequest, publication: Publication) -> Messages:
+def _open_messages_to_write(engine: Engine, request: CloakRequest) -> Messages:
     """Open the messages, and check that their users are unambiguous and that they can be written."""
     messages = open_messages(engine, request)
     refuse_merged_users(engine, messages.relation, messages.roles["user"], request.places)
-    before(engine, publication, messages.written(publication.keep))
+    before(engine, request.publication, messages.written(request.publication.keep))
     return messages
 
 
-def _write_messages(
-    messages: Messages, publication: Publication, batches: Iterable[Sequence[Row]], published: int, sql: str = ""
-) -> None:
+def _write_messages(messages: Messages, batches: Iterable[Sequence[Row]], published: int, sql: str = "") -> None:
     """Write the published messages, and compare their number with the number that was counted."""
     other_count = contradiction_message("the file has a different number of messages")
-    write(publication, sql, (*BOUNDS, *messages.columns), batches, published, other_count)
+    write(messages.request.publication, sql, (*BOUNDS, *messages.columns), batches, published, other_count)
 
 
-def _make_result(messages: Messages, publication: Publication, executed_before: int, **measures: Any) -> CloakResult:
+def _make_result(messages: Messages, executed_before: int, **measures: Any) -> CloakResult:
     """Return the result, with the request and the statements that ran since the start."""
     request = messages.request
     return CloakResult(
@@ -121,7 +115,7 @@ def _make_result(messages: Messages, publication: Publication, executed_before: 
         suppress=request.suppress,
         divide=request.divide.value,
         columns=messages.columns,
-        file=str(publication.file or ""),
+        file=str(request.publication.file or ""),
         **measures,
         **provenance(messages.engine, executed_before),
     )
@@ -136,10 +130,13 @@ def refuse_merged_users(engine: Engine, relation: Relation, user: Resolved, plac
     refuse_spelling_conflicts(engine, [ColumnValues(user.label, [(relation, user)], missing=False)], places.values)
 
 
-def plan_cloaking(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
-    """Return the statements known in advance: checks before writing, and the one that finds the boxes."""
-    messages = open_messages(engine, request)
-    return [*statements_before(engine, publication, messages.written(publication.keep)), messages_statement(messages)]
+def plan_cloaking(engine: Engine, request: CloakRequest) -> list[Statement]:
+    """Return the statements known in advance: checks before writing, and the one that finds the boxes, or that reads
+    messages in the order of time.
+    """
+    messages, publication = open_messages(engine, request), request.publication
+    statement = messages_statement(messages) if request.delay is None else _arrivals_statement(messages)
+    return [*statements_before(engine, publication, messages.written(publication.keep)), statement]
 
 
 def _from_item(statement: Statement) -> str:
@@ -350,21 +347,19 @@ class _Tally:
         return sum(messages for _, messages, _ in self.sent.values())
 
 
-def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> CloakResult:
+def cloak_arrivals(engine: Engine, request: CloakRequest) -> CloakResult:
     """Cloak a table of messages as they arrived, audit the result, and write it.
 
     Args:
         engine: an open engine.
         request: the request, with a `delay`.
-        publication: the destination of the messages.
 
     Raises:
-        UsageError: a column does not fit, a file cannot be written, or SQL is requested.
+        UsageError: a column does not fit, or a file cannot be written.
         EngineError: the database refused or failed, or the audit contradicts the cloaking; then nothing is written.
     """
-    _refuse_sql(publication)
     executed_before = len(engine.executed)
-    messages = _open_messages_to_write(engine, request, publication)
+    messages = _open_messages_to_write(engine, request)
     tally = _Tally()
     audit = _audit_arrivals(messages, tally)
     # Sort the messages of a box, so that their order does not reveal when each was sent
@@ -375,11 +370,10 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
         ]
         for box in _box_arrivals(messages, _Tally())
     )
-    _write_messages(messages, publication, rows, tally.published)
+    _write_messages(messages, rows, tally.published)
     longest_first = ((seconds, *tally.sent[seconds]) for seconds in sorted(tally.sent, reverse=True))
     return _make_result(
         messages,
-        publication,
         executed_before,
         lonlat=False,
         delay=request.delay,
@@ -389,24 +383,6 @@ def cloak_arrivals(engine: Engine, request: CloakRequest, publication: Publicati
         audit=audit,
         attacks=Attacks(),
     )
-
-
-def plan_arrivals(engine: Engine, request: CloakRequest, publication: Publication = NOTHING) -> list[Statement]:
-    """Return the statements known in advance: checks before writing, and the one that reads messages in the order of
-    time.
-    """
-    _refuse_sql(publication)
-    messages = open_messages(engine, request)
-    return [*statements_before(engine, publication, messages.written(publication.keep)), _arrivals_statement(messages)]
-
-
-def _refuse_sql(publication: Publication) -> None:
-    """Raise UsageError if a SELECT is to be published, which cannot cloak messages as they arrive."""
-    if publication.is_sql:
-        raise UsageError(
-            f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet file "
-            f"with {about('to')}."
-        )
 
 
 def _arrivals_statement(messages: Messages) -> Statement:
@@ -494,17 +470,18 @@ def _audit_arrivals(messages: Messages, tally: _Tally) -> Holding | None:
         return _check_box_users(workbench, relation, messages.request.k, tally.published) if tally.published else None
 
 
-@takes(
-    "messages * user x y time values k box interval smallest_box smallest_interval divide k_column box_column "
-    "interval_column delay delay_column suppress lonlat identifier properties property_bounds owner observations to "
-    "publish_sql keep_column db query where read limits",
-    *(Places, CloakRequest, Tolerances, Background, Publication),
-    messages=("Any", None),
-    **dict.fromkeys(("user", "x", "y", "time"), ("str", REQUIRED)),
-    k=("int", REQUIRED),
-    **dict.fromkeys(("box", "interval"), ("Share", REQUIRED)),
+def code_of(result: CloakResult) -> ExitCode:
+    """Return the exit code of a result: whether any message can be published."""
+    return verdict(result.passed)
+
+
+@command(
+    CloakRequest,
+    plan_cloaking,
+    code=code_of,
+    sql=lambda request, result: result.sql if request.publication.with_sql else "",
 )
-def cloak(given: Given) -> CloakResult:
+def cloak(engine: Engine, request: CloakRequest) -> CloakResult:
     """Hide each message among k users, in a box in space and an interval in time (`sqlaudit cloak`).
 
     Every published box has messages of at least k different users that are published with exactly this box. No two
@@ -537,33 +514,11 @@ def cloak(given: Given) -> CloakResult:
         >>> found.published, found.boxes, [float(level.side) for level in found.levels if level.boxes]
         (5, 2, [125.0])
     """
-    tables = _tables(given, "properties", "observations")
-    request = request_from(
-        CloakRequest,
-        vars(given),
-        target=target_of(given, "messages"),
-        places=request_from(Places, vars(given)),
-        tolerances=request_from(Tolerances, vars(given)),
-        background=request_from(Background, vars(given) | tables),
-    )
-    publication = request_from(Publication, vars(given))
-    publication.check()
-    refuse_overwriting([publication.file], files_read(given.db, request.targets()))
-    with opened(given.db, given.limits, *request.targets()) as engine:
-        if request.delay is not None:
-            return cloak_arrivals(engine, request, publication)
-        return cloak_messages(engine, request, publication)
+    return cloak_messages(engine, request) if request.delay is None else cloak_arrivals(engine, request)
 
 
-@takes(
-    "messages * k bounds user x y time values positions properties property_bounds owner observations db query where "
-    "read limits",
-    *(Places, BoxRequest, Background),
-    messages=("Any", None),
-    k=("int", REQUIRED),
-    **{name: ("str", name) for name in ("user", "x", "y", "time")},
-)
-def audit_boxes(given: Given) -> BoxAudit:
+@command(BoxRequest, plan_boxes, code=lambda result: verdict(result.passed))
+def audit_boxes(engine: Engine, request: BoxRequest) -> BoxAudit:
     """Audit existing boxes of messages (`sqlaudit cloak --audit-only`).
 
     Args:
@@ -584,18 +539,4 @@ def audit_boxes(given: Given) -> BoxAudit:
         >>> found.passed, found.classes.fewest, found.classes.failing_messages
         (False, 1, 1)
     """
-    request = request_from(
-        BoxRequest,
-        vars(given) | _tables(given, "positions"),
-        target=target_of(given, "messages"),
-        places=request_from(Places, vars(given)),
-        background=request_from(Background, vars(given) | _tables(given, "properties", "observations")),
-    )
-    with opened(given.db, given.limits, *request.targets()) as engine:
-        return audit_given_boxes(engine, request)
-
-
-def _tables(given: Given, *names: str) -> dict[str, Target | None]:
-    """Return the given tables as targets, which are read as the messages are."""
-    tables = {name: vars(given)[name] for name in names}
-    return {name: None if table is None else make_target(table, read=given.read) for name, table in tables.items()}
+    return audit_given_boxes(engine, request)

@@ -52,10 +52,10 @@ COLUMNS: dict[str, Any] = {"count": "n", "value": "x", "holdings": "h", "largest
 def test_a_statement_says_what_aggregates_says(engine: Engine, rule: str) -> None:
     rows = [dict(zip(KINDS, (*row[:3], *(x and Decimal(x) for x in row[3:])), strict=True)) for row in ROWS]
     query = values_query(rows, KINDS)
-    asked = AggregatesRequest(
-        by=("region",), requirements=requirements([rule], among=CELL_RULES), **{**COLUMNS, "largest": ("x1", "x2")}
-    )
-    expected = find_unsafe_cells(engine, Target(query=query), asked).rules[0]
+    rules = requirements([rule], among=CELL_RULES)
+    columns: dict[str, Any] = {**COLUMNS, "largest": ("x1", "x2")}
+    asked = AggregatesRequest(Target(query=query), by=("region",), requirements=rules, **columns)
+    expected = find_unsafe_cells(engine, asked).rules[0]
     dialect = engine.dialect
     shown = sqlglot.transpile(query, read="duckdb", write=dialect)[0] if dialect == "spark" else query
     (made,) = sqlaudit.compile_checks(query=shown, checks=[rule], dialect=dialect, **COLUMNS)
