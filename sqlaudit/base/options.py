@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import functools
 import inspect
-import itertools
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, fields
-from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import UsageError
@@ -30,6 +24,8 @@ from sqlaudit.base.parameter_names import about, spelled
 
 T = TypeVar("T")
 _OPTION, _PART = "option", "part"
+REQUIRED = inspect.Parameter.empty
+"""The default of a required parameter."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _SPELLED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 MOST_SECONDS = 2_000_000
@@ -511,198 +507,3 @@ def check_bounds(request: Any) -> None:
             object.__setattr__(request, name, read)
         if isinstance(read, int | float | Fraction) and not isinstance(read, bool):
             one.check(read)
-
-
-# Wrong types in Python calls, told by the parameter that has one: what a signature says is what is taken.
-
-R = TypeVar("R")
-
-_TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "str": (str, "a text"),
-    "bool": (bool, "True or False"),
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a number"),
-    "Path": (os.PathLike, "a path"),
-    "Mapping": (Mapping, "a mapping"),
-    "Sequence": (Iterable, "a list"),
-    "Iterable": (Iterable, "a list"),
-    "tuple": (Iterable, "a pair of texts"),
-    "Fraction": (Fraction, "a Fraction"),
-    "Decimal": (Decimal, "a Decimal"),
-}
-"""The types that are checked here; others are checked where they are used."""
-
-
-Given = SimpleNamespace
-"""What a public function was given, by parameter."""
-REQUIRED = inspect.Parameter.empty
-"""The default of a required parameter."""
-_SHARED: dict[str, tuple[str, Any, str]] = {
-    "target": ("Any", None, "a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`."),
-    "require": (
-        "Require",
-        None,
-        'the requirements: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}` or `["k=5", "t=0.2"]`.',
-    ),
-    "roles": (
-        "Roles | Mapping[str, Any] | None",
-        None,
-        "the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.",
-    ),
-    "db": (
-        "Database",
-        None,
-        "a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).",
-    ),
-    "preset": ("str | Sequence[str]", (), "published rules; `sqlaudit models --presets` lists them."),
-    "query": ("str", "", "one SELECT instead of a target."),
-    "where": ("str", "", "a SQL condition on the rows."),
-    "read": ("ReadOptions | Mapping[str, Any] | None", None, "how files are read."),
-    "values": (
-        "Folding | str | None",
-        None,
-        "`fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or invisible "
-        "characters count as one. Required if there are any.",
-    ),
-    "buckets": (
-        "Buckets | Mapping[str, Any] | None",
-        None,
-        "the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.",
-    ),
-    "limits": ("Limits | Mapping[str, Any] | None", None, "time, memory and threads."),
-    "inputs": (
-        "Mapping[str, Any] | None",
-        None,
-        "further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file that "
-        "`sqlaudit.classes.inputs.load_inputs` reads.",
-    ),
-}
-"""Parameters that are no option of one request: type, default, and what help says."""
-
-
-def takes(
-    names: str, *requests: type[Any], **own: tuple[str, Any]
-) -> Callable[[Callable[[Given], R]], Callable[..., R]]:
-    """A public function, which gets what it was given as one object.
-
-    Args:
-        names: of its parameters in their order, those behind `*` by keyword only.
-        requests: the dataclasses whose fields these are; of two fields of one name the first counts.
-        own: type and default of parameters that no request has, or that are otherwise here.
-
-    Example:
-        >>> @takes("number * again", number=("int", REQUIRED), again=("bool", False))
-        ... def doubled(given: Given) -> int:
-        ...     return given.number + given.number.bit_length()
-        >>> inspect.signature(doubled)
-        <Signature (number: 'int', *, again: 'bool' = False) -> 'int'>
-        >>> doubled("x")
-        Traceback (most recent call last):
-        sqlaudit.base.errors.UsageError: number= takes a whole number, not a value of type str.
-    """
-    return lambda function: OldFunction(function, names, requests, own)
-
-
-class OldFunction:
-    """A function of the library: what it takes is what its requests say, and is looked up when somebody asks.
-
-    Its callers are told which parameter has a type that it does not take: only when something failed, so that whatever
-    works is taken; but at True and False before, since every text would be taken for True.
-    """
-
-    def __init__(
-        self,
-        function: Callable[[Given], Any],
-        names: str,
-        requests: tuple[type[Any], ...],
-        own: Mapping[str, tuple[str, Any]],
-    ) -> None:
-        self._names, self.requests, self._own = names, requests, own
-        self.__wrapped__, self.__module__ = function, function.__module__
-        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        try:
-            bound = self.__signature__.bind(*args, **named)
-        except TypeError as error:
-            odd = next((name for name in named if name not in self.__signature__.parameters), "")
-            near = "qi" if odd.startswith("qua") else next(iter(difflib.get_close_matches(odd, self._taken, 1)), "")
-            hint = f". Did you mean {near!r}?" if near in self.__signature__.parameters else ""
-            raise TypeError(f"{self.__name__}() {error}{hint}") from None
-        arguments = [(name, self._taken[name][0], value) for name, value in bound.arguments.items()]
-        for name, annotation, value in arguments:
-            if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
-                _refuse_wrong_type(name, annotation, value)
-        bound.apply_defaults()
-        try:
-            return self.__wrapped__(Given(**bound.arguments))
-        except (TypeError, AttributeError):
-            for argument in arguments:
-                _refuse_wrong_type(*argument)
-            raise
-
-    def __get__(self, instance: object, owner: type | None = None) -> OldFunction:
-        return self  # what has this is a routine, for `help`
-
-    def __reduce__(self) -> str:
-        return self.__qualname__  # pickled by its name, as functions are
-
-    def __repr__(self) -> str:
-        return f"<function {self.__module__}.{self.__qualname__}>"
-
-    def options(self) -> dict[str, Option]:
-        """The options of its requests, by name."""
-        return {one.name: one for request in reversed(self.requests) for _, one in options_of(request)}
-
-    @functools.cached_property
-    def _taken(self) -> dict[str, tuple[str, Any, str]]:
-        """Type, default and text of each parameter."""
-        parameters: dict[str, tuple[str, Any, str]] = {}
-        for request in reversed(self.requests):
-            parameters |= {one.name: (str(one.type), one.default, "") for one in fields(request)}
-            parameters |= {one.name: one.in_python() for _, one in options_of(request)}
-        parameters |= _SHARED
-        return parameters | {name: (*one, parameters.get(name, ("", None, ""))[2]) for name, one in self._own.items()}
-
-    @functools.cached_property
-    def __signature__(self) -> inspect.Signature:
-        before, _, behind = (names.split() for names in self._names.partition("*"))
-        kinds: dict[str, Any] = dict.fromkeys(before, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        kinds |= dict.fromkeys(behind, inspect.Parameter.KEYWORD_ONLY)
-        return inspect.Signature(
-            [
-                inspect.Parameter(name, kind, default=self._taken[name][1], annotation=self._taken[name][0])
-                for name, kind in kinds.items()
-            ],
-            return_annotation=self.__wrapped__.__annotations__["return"],
-        )
-
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
-        """The function's own text, with what each parameter is; what its own `Args:` says goes before."""
-        import textwrap
-
-        head, *tail = re.split(
-            r"(?=\n\n(?:Returns|Raises):)", inspect.cleandoc(self.__wrapped__.__doc__ or ""), maxsplit=1
-        )
-        head, _, args = head.partition("\n\nArgs:\n")
-        texts = {name: one[2] for name, one in self._taken.items()}
-        for names, text in re.findall(r"^    ([\w, ]+): (.*(?:\n {8}.*)*)", args, re.MULTILINE):
-            texts |= dict.fromkeys(names.split(", "), " ".join(text.split()))
-        grouped = itertools.groupby(self.__signature__.parameters, texts.__getitem__)
-        layout: Any = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
-        lines = [textwrap.fill(f"{', '.join(names)}: {text}", 116, **layout) for text, names in grouped]
-        return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
-
-
-def _refuse_wrong_type(name: str, annotation: str, value: Any) -> None:
-    """Raise UsageError if an annotation such as `int | None` does not allow a value. Unknown types allow everything."""
-    kinds = [kind.strip().partition("[")[0] for kind in annotation.split(" | ")]
-    allowed = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
-    if value is None or not allowed or "Any" in kinds or any(isinstance(value, types) for types, _ in allowed):
-        return
-    if any(base.__name__ in kinds for base in type(value).__mro__):  # one of our classes, or a subclass
-        return
-    words = list(dict.fromkeys(words for _, words in allowed))
-    expected = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    raise UsageError(f"{spelled(name)} takes {expected}, not a value of type {type(value).__name__}.") from None

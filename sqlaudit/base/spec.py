@@ -28,7 +28,6 @@ from sqlaudit.base.options import (
     TEXT,
     TEXTS,
     WHOLE,
-    Given,
     Option,
     OptionKind,
     check_bounds,
@@ -521,11 +520,6 @@ def make_target(
     if isinstance(target, str) or hasattr(target, "__fspath__"):
         return Target(relation=str(target), **more)
     return Target(frame=target, **more)
-
-
-def target_of(given: Given, parameter: str = "target") -> Target:
-    """The target that a public function was given, with what else is said of it."""
-    return _target_from(vars(given), parameter)
 
 
 def _target_from(given: Mapping[str, Any], parameter: str) -> Target:

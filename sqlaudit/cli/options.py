@@ -6,7 +6,7 @@ import functools
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,7 @@ from sqlaudit.base.options import (
     parts_of,
     request_from,
 )
-from sqlaudit.base.spec import (
-    CLASSES,
-    LOOK,
-    Buckets,
-    Coverage,
-    Limits,
-    ReadOptions,
-    Requirement,
-    Roles,
-    SafeHarbor,
-    Sampling,
-    Target,
-)
+from sqlaudit.base.spec import CLASSES, LOOK, Buckets, Limits, ReadOptions, Target
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
@@ -56,15 +44,6 @@ from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
 
 _SHOW = "SQL"
-
-
-@dataclass(frozen=True)
-class Demands:
-    """Requirements (those of presets among them), further inputs of models, and the presets of an audit."""
-
-    requirements: tuple[Requirement, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    presets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,32 +119,6 @@ def target_of(
     return {"target": target if buckets is None else replace(target, buckets=buckets), "db": db}
 
 
-def _read_requirements(texts: tuple[str, ...], among: str = "REGISTRY") -> tuple[Requirement, ...]:
-    if not texts:
-        return ()
-    from sqlaudit.models import registry
-
-    models = getattr(registry, among)
-    return tuple(requirement for text in texts for requirement in registry.parse_requirements(text, among=models))
-
-
-def _preset_requirements(names: tuple[str, ...], among: str) -> tuple[Requirement, ...]:
-    if not names:
-        return ()
-    from sqlaudit.models import presets
-
-    return getattr(presets, among)(names)  # type: ignore[no-any-return]
-
-
-def inputs_from(path: Path | None) -> Mapping[str, Any]:
-    """Return the contents of the file of `--inputs`, empty without one."""
-    if path is None:
-        return {}
-    from sqlaudit.classes.inputs import load_inputs
-
-    return load_inputs(path)
-
-
 _input_option = in_section("Input")
 read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning", "labels"))
 TARGET = (
@@ -201,12 +154,6 @@ bucketized_options = OptionGroup(target_of, *TARGET, *bucket_parameters)
 """`target_options` for commands that also take the two tables of a bucketized release."""
 read_options = group_options("read", functools.partial(read_request, ReadOptions), *read_parameters)
 """How files are read; the command gets `read: ReadOptions`."""
-
-role_options = request_options(Roles, "roles")
-"""The roles of columns; the command gets `roles: Roles`."""
-
-sampling_options = request_options(Sampling, "sampling")
-"""How the table is a sample; the command gets `sampling: Sampling`."""
 
 # A request with all of its parts: what the command line makes of the registry's declarations.
 
@@ -249,7 +196,7 @@ Python; or `target`, which stands for the parameter of the part and for `read`."
 
 
 def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
-    """Return the group of all options of a request and its parts; the command gets `request` and `db`.
+    """Return the group of all options of a request and its parts; the command gets `request`, with tables also `db`.
 
     Args:
         request: the class of the request.
@@ -277,7 +224,8 @@ def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: st
                 given |= {"read": target.read, name: target}
             given |= named
         given |= option_values(options, values)
-        return {"request": request_from(request, given), "db": given.get("db")}
+        answer: dict[str, Any] = {"request": request_from(request, given)}
+        return answer | {"db": given["db"]} if tables else answer
 
     def parameters_for(options: Iterable[Option]) -> Iterator[click.Parameter]:
         for field_option in options:
@@ -285,69 +233,6 @@ def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: st
 
     return OptionGroup(make, *parameters[:at], *parameters_for(inputs), *parameters[at:], *parameters_for(others))
 
-
-_require_option = in_section("Requirements")
-
-
-def require_of(among: str, section: str, metavar: str, help: str) -> OptionGroup:
-    """Return `--require` for the models listed under this name in the registry; the command gets `demands: Demands`."""
-
-    parameter = in_section(section)("--require", multiple=True, metavar=metavar, help=help)
-    return group_options("demands", lambda require: Demands(_read_requirements(require, among)), parameter)
-
-
-_preset_option = _require_option(
-    "--preset", multiple=True, metavar="NAME", help="A published rule; `sqlaudit models --presets`."
-)
-_require_parameters = (
-    _require_option("--require", multiple=True, metavar="MODEL=LIMIT", help="k=5, l=3, t=0.2, recursive_l=c:3,l:2 ..."),
-    _preset_option,
-    _require_option(
-        "--inputs", type=PATH, metavar="FILE", help="Further inputs of models: categories, orders, trees ..."
-    ),
-)
-
-
-def require_options_of(among: str = "REGISTRY") -> OptionGroup:
-    """Return the options for requirements, presets and inputs.
-
-    Args:
-        among: the name under which the registry lists the models that may be required.
-    """
-    return group_options(
-        "demands",
-        lambda require, preset, inputs: Demands(
-            (*_preset_requirements(preset, "of_rows"), *_read_requirements(require, among)), inputs_from(inputs)
-        ),
-        *_require_parameters,
-    )
-
-
-require_options = require_options_of()
-"""Requirements; the command gets `demands: Demands`."""
-audit_options = group_options(
-    "demands",
-    lambda require, preset, inputs: Demands(_read_requirements(require), inputs_from(inputs), preset),
-    *_require_parameters,
-)
-"""`require_options` for audits, where a preset can also be a check of columns or a section of a report."""
-cell_options = group_options(
-    "demands",
-    lambda require, preset: Demands(
-        (*_preset_requirements(preset, "of_cells"), *_read_requirements(require, "CELL_RULES"))
-    ),
-    _require_option(
-        "--require", multiple=True, metavar="RULE=LIMIT", help="threshold=5, p_percent=10, dominance=n:2,k:85 ..."
-    ),
-    _preset_option,
-)
-"""Rules for cells; the command gets `demands: Demands`."""
-
-harbor_options = request_options(SafeHarbor, "harbor")
-"""How HIPAA's Safe Harbor is checked; the command gets `harbor: SafeHarbor`."""
-
-coverage_options = request_options(Coverage, "coverage")
-"""How columns that no requirement covers are reported; the command gets `coverage: Coverage`."""
 
 _output_option = in_section("Output")
 _cover_option = in_section("Cover page")

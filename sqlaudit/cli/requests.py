@@ -500,19 +500,6 @@ def _word_flags(option: Option) -> tuple[SectionedOption, ...]:
     return tuple(flag_for(flag, first=not at) for at, flag in enumerate(flags_of(option)))
 
 
-def given_options(request: type[Any], name: str, last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
-    """Return a group of a request's options. The command gets the given ones as a mapping for `request_from`.
-
-    Args:
-        request: the class with the options.
-        name: the name of the command's parameter.
-        last, help_texts: see `parameters_of`.
-    """
-    return group_options(
-        name, lambda **values: request_values(request, values), *parameters_of(request, last, **help_texts)
-    )
-
-
 def request_options(request: type[R], name: str, last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
     """Return a group of a request's options. The command gets the request, by the name of its parameter."""
     return group_options(name, functools.partial(read_request, request), *parameters_of(request, last, **help_texts))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Statement
-from sqlaudit.base.spec import Limits, Roles, Sampling, Target
-from sqlaudit.cli.options import Demands, Work, limit_options, output_options, whole_request, work_options
+from sqlaudit.base.spec import Limits
+from sqlaudit.cli.options import Work, limit_options, output_options, whole_request, work_options
 from sqlaudit.cli.output import Output
 from sqlaudit.cli.requests import OptionGroup, command_of
 from sqlaudit.engines.contract import Engine
@@ -33,36 +32,12 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Job:
-    """The options that commands share, besides their requests. Options that a command lacks have their defaults."""
+    """The options that commands share, besides their requests."""
 
     output: Output
     work: Work
     limits: Limits
     db: str | None = None
-    target: Target = None  # type: ignore[assignment]  # commands without a TARGET name their targets
-    roles: Roles = field(default_factory=Roles)
-    sampling: Sampling = field(default_factory=Sampling)
-    demands: Demands = field(default_factory=Demands)
-
-    def request(self, request_type: type[T], options: Mapping[str, Any], **further: Any) -> T:
-        """Return a request of this type, with target, roles, requirements and inputs if it has such fields.
-
-        Args:
-            options: the values of its options, by field.
-            further: values of further fields.
-
-        Raises:
-            UsageError: the request refuses a value.
-        """
-        common = {"target": self.target, "roles": replace(self.roles, sampling=self.sampling), **vars(self.demands)}
-        names = [request_field.name for request_field in fields(request_type)]  # type: ignore[arg-type]
-        shared = {name: common[name] for name in names if name in common}
-        return request_from(request_type, options, **shared, **further)
-
-    def with_tables(self, options: Mapping[str, Any], *names: str) -> dict[str, Any]:
-        """Return the options with a `Target` for each named option that is a table. It is read as the target is."""
-        tables = {name: Target(relation=options[name], read=self.target.read) for name in names if name in options}
-        return {**options, **tables}
 
     def run(
         self,
@@ -119,67 +94,6 @@ class Job:
 
         reported: Any = result if report_of is None else report_of(result)
         self.output.emit(lambda: (document or document_of)(reported), reported.to_dict, sql)
-
-    def run_old(
-        self,
-        plan: Callable[[Engine, Any], Sequence[Statement]],
-        find: Callable[[Engine], R],
-        code: Callable[[R], int] = lambda _: ExitCode.OK,
-        *,
-        targets: Sequence[Target] = (),
-        reads: Sequence[Target] = (),
-        sql: Callable[[R], str] = lambda _: "",
-        stopped: Callable[[R], bool] = lambda _: False,
-        finish: Callable[[R], R] = lambda result: result,
-        report_of: Callable[[R], Shown] | None = None,
-        document: Callable[[R], Document] | None = None,
-        open_target: bool = True,
-    ) -> int:
-        """Run the command on an open engine, or print its plan. Return the exit code.
-
-        Args:
-            plan: returns the statements that would run, for the opened target, or the first of the targets.
-            find: runs the command.
-            code: returns the exit code of a result, after the report.
-            targets: everything that is read. Default: the target.
-            reads: the tables that a plan names. Default: the target, or the targets.
-            sql: returns the SELECT that is printed after the report, empty for none.
-            stopped: returns True if the user stopped the command.
-            finish: called after the engine is closed, before the report; returns the result to report.
-            report_of: returns what is reported of a result. Default: the result.
-            document: returns the report. Default: the result's own.
-            open_target: True if the plan gets the opened target. Otherwise it opens the target itself.
-
-        Raises:
-            SqlauditError: the command cannot be run.
-        """
-        from sqlaudit.cli.session import session
-        from sqlaudit.reports.notebook import document_of
-
-        def emit(result: R) -> None:
-            reported: Any = result if report_of is None else report_of(result)
-            self.output.emit(lambda: (document or document_of)(reported), reported.to_dict, sql(result))
-
-        with session(self.db, self.limits, self.work, *(targets or [self.target])) as engine:
-            if self.work.dry_run or self.work.explain:
-                planned_targets = reads or ([self.target] if self.target else targets)
-                statements = None if open_target else plan(engine, None)
-                relations = [(engine.open(target), target) for target in planned_targets]
-                names = dict.fromkeys(
-                    name for relation, target in relations for name in relation.tables or (target.name,)
-                )
-                if statements is None:
-                    statements = plan(engine, relations[0][0])
-                show_statements(engine, tuple(names), statements, self.work, self.output)
-                return ExitCode.OK
-            result = find(engine)
-            if stopped(result):
-                # A search that ran for an hour has found something: report it before exiting
-                emit(result)
-                return ExitCode.INTERRUPTED
-        result = finish(result)
-        emit(result)
-        return code(result)
 
 
 def progress_callback(

@@ -13,9 +13,9 @@ import click
 from sqlaudit.base.errors import ExitCode, InputError, UsageError
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import Work, cover_options, inputs_from, limit_options, output_options
+from sqlaudit.cli.options import Work, cover_options, limit_options, output_options
 from sqlaudit.cli.output import Output, output_for, write_pictures
-from sqlaudit.cli.requests import PATH, command_of, in_section
+from sqlaudit.cli.requests import PATH, command_of, in_section, inputs_from
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.reports.document import About, Document, Picture
 from sqlaudit.reports.stored import from_json
@@ -148,7 +148,8 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     content = read_certificate(certificate)
     key = read_public_key(options["key"]) if options["key"] is not None else None
     texts = (options["target"], options["where"], options["query"])
-    request = request_from_certificate(content["asked"], *texts, inputs_from(options["inputs"]))
+    inputs = {} if options["inputs"] is None else inputs_from(options["inputs"])
+    request = request_from_certificate(content["asked"], *texts, inputs)
     if content["asked"]["database"] and db is None:
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
     verification = Verification(certificate, content, request, key, options["trust_expressions"])

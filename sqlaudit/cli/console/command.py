@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.cli.options import limit_options, read_options, require_options, role_options
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.spec import Requirement, Roles, roles_part
+from sqlaudit.cli.options import limit_options, read_options, whole_request
 from sqlaudit.cli.requests import PATH, command_of, group_options, in_section
+from sqlaudit.models.required import inputs_option, requirements_part
 
 FORMATS = ("table", "csv", "json")
 """Format of results."""
@@ -18,6 +22,15 @@ FORMATS = ("table", "csv", "json")
 _input_option = in_section("Input")
 _script_option = in_section("Script")
 _output_option = in_section("Output")
+
+
+@dataclass(frozen=True)
+class StartingRoles:
+    """The roles and requirements of a console until they are changed, and further inputs of models."""
+
+    roles: Roles = roles_part(default_factory=Roles)
+    requirements: tuple[Requirement, ...] = requirements_part(default=())
+    inputs: Mapping[str, Any] = inputs_option()
 
 
 def _script_texts(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:
@@ -60,8 +73,7 @@ def _read_text(file: str) -> str:
         ),
         _script_option("-f", "--file", "script", metavar="FILE", help="Run a script and exit; - is standard input."),
     ),
-    role_options,
-    require_options,
+    whole_request(StartingRoles),
     _output_option(
         "--format", "layout", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of results."
     ),
@@ -85,4 +97,4 @@ def command(**options: Any) -> int:
     """
     from sqlaudit.cli.console.run import ConsoleRequest, run_console
 
-    return run_console(ConsoleRequest(**options))
+    return run_console(ConsoleRequest(start=options.pop("request"), **options))

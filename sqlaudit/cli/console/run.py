@@ -29,9 +29,10 @@ from pygments.token import Keyword, _TokenType
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import code_of as audit_code
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError, verdict
-from sqlaudit.base.spec import Limits, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Limits, ReadOptions, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
+from sqlaudit.cli.console.command import StartingRoles
 from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
@@ -39,7 +40,6 @@ from sqlaudit.cli.console.session import Session, State, as_sentence
 from sqlaudit.cli.console.statements import Piece, StatementError, is_complete, split
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.exits import Boundary, say, worst
-from sqlaudit.cli.options import Demands
 from sqlaudit.cli.output import Output, print_data
 from sqlaudit.cli.session import Interruptible, ProgressBar
 from sqlaudit.cli.signals import ENDING
@@ -60,7 +60,7 @@ class ConsoleRequest:
         db: the value of `--db`.
         read: how files are read.
         texts: what to run, in order; empty for a prompt.
-        roles, demands: roles and requirements until they are changed.
+        start: roles and requirements until they are changed.
         layout: one of `command.FORMATS`.
         file: the file for all results.
         show_values: whether classes show their values.
@@ -71,8 +71,7 @@ class ConsoleRequest:
     db: str | None
     read: ReadOptions
     texts: tuple[str, ...]
-    roles: Roles
-    demands: Demands
+    start: StartingRoles
     layout: str
     file: Path | None
     show_values: bool
@@ -96,7 +95,7 @@ def run_console(request: ConsoleRequest) -> ExitCode:
     with connection as workspace:
         screen = Screen(outside.terminal(), request.layout)
         session = Session(
-            workspace, screen, GROUPS, request.demands.inputs, request.show_values, timeout=request.limits.timeout
+            workspace, screen, GROUPS, request.start.inputs, request.show_values, timeout=request.limits.timeout
         )
         session.state = _first_state(workspace, request)
         if request.file is not None:
@@ -121,13 +120,13 @@ def run_console(request: ConsoleRequest) -> ExitCode:
 def _first_state(workspace: Workspace, request: ConsoleRequest) -> State:
     """Return the state at the start. Tables and inputs are read, so that errors in them come first."""
     targets = [workspace.target(name) for name in request.names]
-    demands = request.demands
+    inputs = request.start.inputs
     for target in targets:
         workspace.describe(target)
-    if "population" in demands.inputs:  # a table that an audit reads besides
-        population = population_target(demands.inputs, Target(relation="audited", read=request.read))
+    if "population" in inputs:  # a table that an audit reads besides
+        population = population_target(inputs, Target(relation="audited", read=request.read))
         workspace.query(population.query) if population.query else workspace.target(population.relation)
-    return State(targets[0] if targets else None, request.roles, demands.requirements)
+    return State(targets[0] if targets else None, request.start.roles, request.start.requirements)
 
 
 def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> ExitCode:
