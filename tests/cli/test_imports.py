@@ -51,7 +51,7 @@ CASES = [
     (("aggregates", "--help"), 46, ""),
     (("columns", "--help"), 48, ""),
     (("compare", "--help"), 43, ""),
-    (("console", "--help"), 34, ""),
+    (("console", "--help"), 35, ""),
     (("lattice", "--help"), 41, ""),
     (("mcp", "--help"), 32, ""),
     (("persons", "--help"), 48, ""),
