@@ -11,7 +11,7 @@ from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_like
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Statement
@@ -93,7 +93,7 @@ def asked_models(
                 )
             continue
         if nulls is NullPolicy.WILDCARD and not model.wildcard:
-            raise UsageError(
+            raise Undecidable(
                 f"{requirement.text or model.name!r} is not defined with {spelled('nulls', 'wildcard')}, where "
                 f"groups overlap. Use {spelled('nulls', 'equal')} or distinct."
             )
@@ -146,7 +146,7 @@ def models_with_a_meaning(
         return evaluations
     persons = builder.persons_in_several_places(attribute.sql)
     if persons and wanting[0].model.is_required:
-        raise UsageError(
+        raise Undecidable(
             f"{wanting[0].requirement.text!r} needs one group and one value of {attribute.label} for each person, "
             f"but {plural(persons, 'person has', 'people have')} more."
         )
@@ -186,7 +186,7 @@ def differ_from_one_row(
     if not several or nulls is not NullPolicy.WILDCARD:
         return bool(several)
     if is_judged or known_rows is KnownRows.ALL:
-        raise UsageError(
+        raise Undecidable(
             f"{several:,} of {persons:,} people have more than one combination of the quasi-identifiers. Attackers "
             "who know all rows of a person cannot be judged where a missing value matches any value. Use "
             f"{spelled('known_rows', 'one')}, or {spelled('nulls', 'equal')} or distinct."
@@ -207,7 +207,7 @@ def without_population(evaluations: Sequence[Asked]) -> list[Asked]:
     """
     for item in evaluations:
         if item.model.is_required and "population" in item.model.needs:
-            raise UsageError(
+            raise Undecidable(
                 f"{item.requirement.text!r} compares single rows with a population, not all rows of a person. Use "
                 f"{spelled('known_rows', 'one')}."
             )

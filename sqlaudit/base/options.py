@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
@@ -137,7 +137,7 @@ def _seconds(name: str, value: Any) -> float:
     number: float = _of(Real, "a number of seconds")(name, value)
     if not 0 <= number <= MOST_SECONDS:
         bound = f"at most {MOST_SECONDS:,} seconds" if number > 0 else "0 seconds or more"
-        raise UsageError(f"{spelled(name)} must be a time of {bound}, not {value}.")
+        raise OutOfRange(f"{spelled(name)} must be a time of {bound}, not {value}.")
     return number
 
 
@@ -303,7 +303,7 @@ class Option:
         """
         low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
-            raise UsageError(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
+            raise OutOfRange(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
 
     def in_python(self) -> tuple[str, Any, str]:
         """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""

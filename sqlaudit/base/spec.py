@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
@@ -343,7 +343,7 @@ class Roles:
             for name in names:
                 if name in seen:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
-                    raise UsageError(f"Column {name!r} is named {second} {role}. Give every column one role.")
+                    raise ConflictingRoles(f"Column {name!r} is named {second} {role}. Give every column one role.")
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column
-from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError, unreadable_file
 from sqlaudit.base.files import check_destination, exists, write_text
 from sqlaudit.base.guard import guard_expression
 from sqlaudit.base.options import options_of, request_from
@@ -567,7 +567,7 @@ def _read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             return file.read(most)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(path, error) from None
 
 
 def _base64(data: bytes) -> str:

@@ -8,7 +8,7 @@ from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import spoken
 from sqlaudit.base.relation import Row, Statement
@@ -217,7 +217,7 @@ def _to_arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArra
 
 def _check_knowledge(k: int) -> None:
     if k < 0:
-        raise UsageError(f"the number of pieces of knowledge is {k}, it must be at least 0")
+        raise OutOfRange(f"the number of pieces of knowledge is {k}, it must be at least 0")
 
 
 def _integer_array(name: str, values: Any) -> IntArray:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar, cast
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
@@ -395,7 +395,7 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
     uses = Counter(column.sql for group in columns.values() for column in group)
     repeated = [sql for sql, times in uses.items() if times > 1]
     if repeated:
-        raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
+        raise ConflictingRoles(f"Column {repeated[0]} is named more than once. Give every column one role.")
     for role in ("quasi-identifier", "sensitive attribute", "entity", "sampling weights"):
         is_key = role == "quasi-identifier"
         columns[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in columns[role])

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, InputError, UsageError
+from sqlaudit.base.errors import ExitCode, InputError, UsageError, unreadable_file
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, cover_options, inputs_from, limit_options, output_options
@@ -93,7 +93,7 @@ def read_document(path: Path) -> Document:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(path, error) from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
     if not isinstance(content, dict) or "report" not in content:

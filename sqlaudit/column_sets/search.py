@@ -13,7 +13,17 @@ from itertools import islice
 
 import numpy as np
 
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until
+from sqlaudit.base.errors import (
+    STOPPED,
+    BudgetSpent,
+    ConflictingRoles,
+    Stop,
+    UnknownColumn,
+    UsageError,
+    at_once,
+    by_hand,
+    until,
+)
 from sqlaudit.base.options import Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
@@ -418,7 +428,7 @@ def _check_person(request: ColumnRequest, person: Chosen | None, chosen: Sequenc
     if person is None:
         return
     if person.name in {column.name for column in chosen}:
-        raise UsageError(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
+        raise ConflictingRoles(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
     if request.identifying and request.epsilon:
         raise UsageError(f"{spelled('epsilon')} counts rows, not people: leave it or {spelled('entity')} out.")
     if request.rank_by is RankBy.SEPARATION:
@@ -477,7 +487,7 @@ class SetSearch:
             return list(range(self.width))
         unknown = [name for name in self.request.start if name not in self.columns]
         if unknown:
-            raise UsageError(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
+            raise UnknownColumn(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
         return [self.columns.index(name) for name in dict.fromkeys(self.request.start)]
 
     def _choose_decision(self) -> Decide:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation
@@ -189,7 +189,9 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
 
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
     if person.name in {column.name for column in chosen}:
-        raise UsageError(f"Column {person.name!r} identifies the person. It cannot be a column of events as well.")
+        raise ConflictingRoles(
+            f"Column {person.name!r} identifies the person. It cannot be a column of events as well."
+        )
 
 
 @dataclass(frozen=True)

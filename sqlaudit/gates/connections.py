@@ -13,7 +13,7 @@ from jinja2 import StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from sqlaudit.base.addresses import Whereabouts
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownFile, UsageError
 from sqlaudit.base.files import exists, expanded, is_file
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
@@ -362,7 +362,7 @@ def _file(connection: Connection) -> Path:
     path = connection.folder / expanded(connection.value)
     if not exists(path):
         label = connection.value if connection.value.startswith("~") else str(path)
-        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {label!r}.")
+        raise UnknownFile(f"Connection {connection.name!r} ({connection.place}): there is no file {label!r}.")
     return path
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.errors import SqlauditError, UnknownFile, UsageError
 from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, composed, load_nodes
@@ -305,7 +305,7 @@ def load_policy(path: str | Path) -> Policy:
     file = Path(path)
     if str(path) == DEFAULT_POLICY and not exists(file):
         advice = "`sqlaudit init` writes one from your tables"
-        raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {advice}.")
+        raise UnknownFile(f"There is no {DEFAULT_POLICY} here or in a folder above; {advice}.")
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty. `sqlaudit init` writes a policy to start from.")

@@ -10,7 +10,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UnknownColumn, UsageError
 from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
@@ -292,7 +292,7 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
     if loss.key and loss.by_position:
         raise UsageError("'key' and 'by_position' exclude each other. Keep one.")
     if loss.column is not None and loss.column not in roles.quasi_identifiers:
-        raise UsageError(f"{loss.column!r} is not a quasi-identifier of this table.")
+        raise UnknownColumn(f"{loss.column!r} is not a quasi-identifier of this table.")
     if measure.complement is not loss.at_least:
         better, bound = ("better", "at_least") if measure.complement else ("worse", "at_most")
         raise UsageError(f"the measure {loss.measure!r} is {better} when it is higher; write {bound}.")
@@ -424,7 +424,7 @@ def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
     if model.needs_sensitive and not roles.sensitive:
         raise UsageError(f"{limit.requirement.text!r} needs a sensitive column: name one under 'sensitive'.")
     if limit.known > 3:
-        raise UsageError(f"'known' is at most 3, not {limit.known}.")
+        raise OutOfRange(f"'known' is at most 3, not {limit.known}.")
     if model.needs_holdout and limit.holdout is None:
         raise UsageError(f"{model.name!r} needs people who were not used: name their table under 'holdout'.")
 

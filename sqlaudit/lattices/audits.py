@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlaudit.audits.models_asked import Combinations, differ_from_one_row, models_of_all_rows, without_population
 from sqlaudit.base.columns_of import Resolved, resolve, resolve_like
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Statement
@@ -284,7 +284,7 @@ class AuditedNodes:
         for item, check in zip(requirements, judged.checks, strict=True):
             undetermined = check.status is Status.UNDETERMINED and judged.rows
             if undetermined and not item.model.verdict_by_level:
-                raise UsageError(f"{check.text!r} cannot be decided for every node: {check.note}.")
+                raise Undecidable(f"{check.text!r} cannot be decided for every node: {check.note}.")
             # an estimate proves nothing, and neither does none
             decided = replace(check, status=Status.FAIL) if undetermined else check
             judged_requirements.append(_Judged(item, decided, predicates.get(item.requirement.text, "")))
@@ -413,7 +413,7 @@ class AuditedNodes:
         if len(requirements) <= 1:
             return sum(requirement.check.failing_rows or 0 for requirement in requirements)
         if not all(requirement.predicate for requirement in requirements):
-            raise UsageError(
+            raise Undecidable(
                 f"{requirements[0].item.requirement.text!r} and others fail in too many ways to count the rows "
                 "together."
             )

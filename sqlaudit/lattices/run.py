@@ -21,7 +21,7 @@ from sqlaudit.audits.release import (
 )
 from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import EngineError, UsageError, until
+from sqlaudit.base.errors import EngineError, Undecidable, UsageError, until
 from sqlaudit.base.options import Given, made, request_from, takes
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
@@ -224,7 +224,7 @@ def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
     """
     nodes = math.prod(height + 1 for height in heights)
     if request.knowledge and nodes > MOST_PRICED:
-        raise UsageError(
+        raise Undecidable(
             f"{spelled('knowledge')} allows at most {MOST_PRICED:,} nodes, but this lattice has {nodes:,}. Leave out "
             "levels of the hierarchies, or quasi-identifiers."
         )

@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 from typing import Any, ClassVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.classes.failing import ClassFigure
@@ -126,7 +126,7 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
     def prepare(self) -> None:
         """Refuse more categories than an exact answer allows."""
         if len(self.categories.names) > MAX_CATEGORIES:
-            raise UsageError(
+            raise Undecidable(
                 f"{self.categories.place}: {self.name} is computed for up to {MAX_CATEGORIES} categories, "
                 f"there are {len(self.categories.names)}."
             )
@@ -248,7 +248,7 @@ class CategoricalRecursive(CategoricalModel):
         sets = [frozenset(lanes) for lanes in self.categories.lanes]
         unions = largest_unions(sets, size, MAX_UNIONS)
         if unions is None:
-            raise UsageError(
+            raise Undecidable(
                 f"{self.categories.place}: {self.name} tries every choice of l categories, up to {MAX_UNIONS}; "
                 f"{len(sets)} categories and l = {size} give more."
             )

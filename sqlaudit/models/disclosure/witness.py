@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from math import comb, perm, prod
 
-from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.errors import SqlauditError, Undecidable, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.exact import DisclosureCurve, exact_products
@@ -468,7 +468,7 @@ def _collect(parts: Iterable[tuple[_Conjunction, int]]) -> _Terms:
 
 def _within(terms: int, limit: int, implications: int) -> None:
     if terms > limit:
-        raise UsageError(
+        raise Undecidable(
             f"{implications} connected implications need {terms} or more conjunctions, the limit is {limit}: "
             "ask with fewer or shorter implications"
         )

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Row
 from sqlaudit.base.spec import NullPolicy, Roles
@@ -156,7 +156,7 @@ class _Fitting:
         reader = plain_reader(hierarchy, self._kind(cells, known_texts))
         read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
         if len(read) * len(known_texts) > MAX_COMPARED:
-            raise UsageError(
+            raise Undecidable(
                 f"{hierarchy.column}: {len(read):,} generalized cells and {len(known_texts):,} different values are "
                 "too many to compare. Leave the column out, or compare a coarser expression."
             )
@@ -218,7 +218,7 @@ class _Fitting:
             limit=MAX_VALUES + 1,
         )
         if len(rows) > MAX_VALUES:
-            raise UsageError(
+            raise Undecidable(
                 f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells. "
                 "Leave it out, or compare a coarser expression."
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
@@ -155,7 +155,7 @@ def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
     }
     named = [column.sql for group in columns.values() for column in group]
     if len(set(named)) < len(named):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column is named twice in {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}. Give every "
             "column one role."
         )

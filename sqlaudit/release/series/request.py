@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import ROLES, Folding, Requirement, values_option
@@ -51,4 +51,4 @@ class SeriesRequest:
         named = (self.entity, *self.qi, *self.sensitive)
         twice = next((name for name in named if named.count(name) > 1), None)
         if twice is not None:
-            raise UsageError(f"Column {twice!r} is named twice. Give every column one role.")
+            raise ConflictingRoles(f"Column {twice!r} is named twice. Give every column one role.")

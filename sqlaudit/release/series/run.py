@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.options import REQUIRED, Given, request_from, takes
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
@@ -89,7 +89,7 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
         for name in names_of_role
     ]
     if len({column.sql for column in columns}) < len(columns):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}. Give every column one role."
         )

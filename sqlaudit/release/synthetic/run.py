@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.result import Number, Warned
@@ -135,7 +135,7 @@ def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> Comp
     )
     named = [column.sql for column in (*keys, *targets)]
     if len(set(named)) < len(named):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column is named twice in {spelled('qi')} and {spelled('sensitive')}. Give every column one role."
         )
     if odd := next((column.label for column in (*keys, *targets) if column.column in relation.respelled), None):
