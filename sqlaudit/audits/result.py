@@ -90,7 +90,7 @@ class AuditResult(base.MeasuredResult, Shown):
     )
 
     @property
-    @base.told("_not_said", base.IF_ANY)
+    @base.told("_limitations", base.IF_ANY)
     def disclosure(self) -> Disclosure | None:
         """Worst-case disclosure of the first sensitive attribute, None unless (c,k)-safety was asked for."""
         return self.disclosures[0] if self.disclosures else None
@@ -122,8 +122,8 @@ class AuditResult(base.MeasuredResult, Shown):
         """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
         return base.under_verdict(self.warnings)
 
-    @base.told("statements", base.key("not_said"))
-    def _not_said(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
+    @base.told("statements", base.key("limitations"))
+    def _limitations(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
         """Limits of this audit, as sentences."""
         return NOT_SAID
 

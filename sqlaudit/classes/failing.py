@@ -469,9 +469,9 @@ def failing_batches(
 
     Returns:
         The names of the columns, and the batches. The columns are those of the keys, then size, rows, classes,
-        sensitive, falls_short_of, and the figures. A key column or figure that a class does not have is missing.
+        sensitive, failed_requirements, and the figures. A key column or figure that a class does not have is missing.
     """
-    class_columns = ["size", "rows", "classes", "sensitive", "falls_short_of", *figures]
+    class_columns = ["size", "rows", "classes", "sensitive", "failed_requirements", *figures]
     names = [*keys, *(name + "_" if name in keys else name for name in class_columns)]
 
     def row(failing_class: FailingClass) -> list[Any]:

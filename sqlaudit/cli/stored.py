@@ -148,8 +148,8 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     content = read_certificate(certificate)
     key = read_public_key(options["key"]) if options["key"] is not None else None
     texts = (options["target"], options["where"], options["query"])
-    request = request_from_certificate(content["asked"], *texts, inputs_from(options["inputs"]))
-    if content["asked"]["database"] and db is None:
+    request = request_from_certificate(content["request"], *texts, inputs_from(options["inputs"]))
+    if content["request"]["database"] and db is None:
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
     verification = Verification(certificate, content, request, key, options["trust_expressions"])
     others = further_targets(request.inputs, request.target)

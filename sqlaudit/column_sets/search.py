@@ -103,7 +103,7 @@ def measure_effects(result: ColumnSets, minimal: Sequence[int], search: SetSearc
             effects.append(effect if counter.stop() else _measure_coarsening(effect, position, search))
     except STOPPED as why:
         return replace(result, effects=(*effects, *frequencies[len(effects) :]), _by_hand=by_hand(why))
-    return replace(result, effects=tuple(effects), whole=describe_set(top, result.columns, counter, top))
+    return replace(result, effects=tuple(effects), all_columns=describe_set(top, result.columns, counter, top))
 
 
 def _count_risk_without(columns: Sequence[int], counter: SetCounter, everything: int) -> tuple[Figures, dict[int, int]]:
@@ -356,8 +356,8 @@ def search_columns(
             counter.close()
         result = search.result(relation.label, outcome, sampled)
         if sample is not None:
-            drawn = replace(sample, alike=has_equal_rows)
-            result = replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn)
+            drawn = replace(sample, has_duplicates=has_equal_rows)
+            result = replace(result, kind="separating", epsilon=request.epsilon, sample=drawn)
         else:
             result = replace(result, _figures=search.figures_of)
             if request.effects:
@@ -539,7 +539,7 @@ class SetSearch:
         return ColumnSets(
             target=target,
             columns=self.columns,
-            wanted="identifying" if request.identifying else "violating",
+            kind="identifying" if request.identifying else "violating",
             find=request.find.value,
             k=request.k,
             tolerance=request.tolerance,

@@ -194,7 +194,7 @@ class _Findings:
             static_k=static_k,
             effects=effects,
             coherence=coherence,
-            telling=telling,
+            revealing_values=telling,
             most_at_risk=at_risk,
             checks=checks,
             _by_hand=self.by_hand,

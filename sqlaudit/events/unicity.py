@@ -28,7 +28,7 @@ from sqlaudit.events.occurrences import (
     occurrences_of,
     reading,
 )
-from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, TellingColumn, TellingValue
+from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, RevealingColumn, RevealingValue
 from sqlaudit.models.people import KnownEvents, PeopleFigures, Profile, RandomEvents, ValueDisclosure
 from sqlaudit.models.persons import PersonsWanted, covers
 
@@ -417,7 +417,7 @@ class Tally(Watcher):
     def look(self, size: int, sets: Raw) -> None:
         self._tally = self.occurrences.keep("tally", "events_tally", tally=self._tally, size=size, sets=sets, k=self.k)
 
-    def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
+    def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[RevealingColumn]:
         """The columns with the figures of their values; with the values themselves where these may be shown."""
         names = self.occurrences.names()
         for position, column in enumerate(chosen):
@@ -425,8 +425,8 @@ class Tally(Watcher):
             rows = self.occurrences.ask("events_tally_column", **parameters)
             telling, half = (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
             cells = {} if values is None else values.of(column, f"c{position}", [int(row[2]) for row in rows])
-            top = tuple(TellingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
-            yield TellingColumn(column.name, telling, half, top)
+            top = tuple(RevealingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
+            yield RevealingColumn(column.name, telling, half, top)
 
     def close(self) -> None:
         self.occurrences.drop("tally")

@@ -191,7 +191,7 @@ def _drift(result: GateResult) -> Iterator[doc.Words]:
             if test.change is not None and test.change.drift is drift:
                 said = f"{word}: {test.name}. {test.change.sentence}".rstrip()
                 yield doc.Toned(said, "bad" if drift is Drift.WORSE else "plain")
-    for name in result.gone:
+    for name in result.removed_tests:
         yield f"gone: {name}."
 
 

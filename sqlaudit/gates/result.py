@@ -245,8 +245,8 @@ class GateResult(base.Result, Shown):
         tests: one entry a requirement and sensitive column, in the policy's order.
         mistakes: what is wrong with the policy itself.
         tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
-        baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
-            longer has. notes: further sentences.
+        baseline: the file with the accepted state, empty without one. removed_tests: tests of the baseline that the
+            policy no longer has. notes: further sentences.
         places: (table, place) pairs: where each table's entry stands. datasets: what catalogues call each table.
     """
 
@@ -261,7 +261,7 @@ class GateResult(base.Result, Shown):
     mistakes: tuple[Mistake, ...] = ()
     warnings: tuple[tuple[str, base.Warned], ...] = field(default=(), metadata=base.shown(_by_table))
     baseline: str = field(default="", metadata=base.OR_NULL)
-    gone: tuple[str, ...] = ()
+    removed_tests: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     places: tuple[tuple[str, Place], ...] = field(default=(), metadata=base.LEFT_OUT)
     datasets: tuple[tuple[str, Dataset], ...] = field(default=(), metadata=base.LEFT_OUT)

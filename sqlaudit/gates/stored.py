@@ -473,7 +473,7 @@ class History:
 # `--store-failures`: the failing classes. Their keys are values of the audited table, and are kept only when
 # that was asked for.
 
-NAMES = ("table", "falls_short_of", "sensitive", "class_size", "class_rows", "classes", "figures", "key")
+NAMES = ("table", "failed_requirements", "sensitive", "class_size", "class_rows", "classes", "figures", "key")
 MARKER = "sqlaudit: failing classes; every run replaces this table"
 """The comment of our table, by which it is known: nothing else is ever replaced."""
 _BATCH = 10_000

@@ -141,13 +141,13 @@ class Strategies(Documented):
 
     Args:
         strategies: their number. without: those without a safe node.
-        falls: steps from a safe node to a next coarser safe one with less loss.
+        loss_decreases: steps from a safe node to a next coarser safe one with less loss.
         optima: the local optima, smallest loss first; None where counting their strategies takes too long.
     """
 
     strategies: int
     without: int
-    falls: int
+    loss_decreases: int
     optima: tuple[LocalOptimum, ...] | None
 
 

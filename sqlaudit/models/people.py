@@ -63,7 +63,7 @@ class ValueDisclosure(base.Documented):
         known: the largest number of known events. smallest: the fewest people who share such a set.
         share: the largest share of the people with such a set who have the same value.
         exposed_persons: people with a set that fewer than k share, or that reveals a value.
-        told_persons: people with a set that reveals a value: more than h of those who share it have the same one.
+        disclosed_persons: people with a set that reveals a value: more than h of those who share it have the same one.
         exact: whether all sets were counted; if not, shares and numbers of people are lower bounds.
     """
 
@@ -73,7 +73,7 @@ class ValueDisclosure(base.Documented):
     smallest: int
     share: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("share_exact"))
     exposed_persons: int
-    told_persons: int
+    disclosed_persons: int
     exact: bool = True
 
 

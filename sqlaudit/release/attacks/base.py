@@ -173,7 +173,8 @@ class _Fitting:
         return covered_pairs | {(f"={cell}", value) for cell in any_cells for value in values}
 
     def _kind(self, cells: Sequence[str], others: Sequence[str]) -> Kind:
-        """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
+        """Return the kind of the values. Texts are numbers if a cell is an interval of numbers and every text fits
+        that."""
         kinds = (self.match.theirs.kind, self.match.mine.kind)
         kind = next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
         if kind in _WITH_POINTS:

@@ -302,7 +302,7 @@ def _attribute(
     return AttributeFigures(
         sensitive=request.sensitive[index],
         releases=tuple(alone),
-        unsteady=sum(row[5] for row in left if not row[1]),
+        changed_signatures=sum(row[5] for row in left if not row[1]),
         candidates=tuple(ValuesLeft(values, persons) for values, persons in sorted(by_values.items())),
         fewest=min(by_values, default=None),
         singled_out=sum(row[5] for row in singled),
@@ -310,7 +310,7 @@ def _attribute(
         by_comparing=sum(row[5] for row in singled if row[0] > 1 and row[4] == 0),
         by_elimination=sum(row[5] for row in singled if row[4] > 0),
         complete=complete,
-        shown=singled_out,
+        examples=singled_out,
     )
 
 
