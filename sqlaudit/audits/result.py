@@ -119,7 +119,7 @@ class AuditResult(base.MeasuredResult, Shown):
     @property
     @base.told("status")
     def notices(self) -> tuple[base.Warned, ...]:
-        """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
+        """The warnings directly under the verdict: what it does not cover, worst first."""
         return base.under_verdict(self.warnings)
 
     @base.told("statements", base.key("limitations"))
@@ -128,7 +128,7 @@ class AuditResult(base.MeasuredResult, Shown):
         return NOT_SAID
 
     def by_criteria(self, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
-        """What these figures say to criteria of data protection, as a report of its own.
+        """Return these figures by criteria of data protection, as a report of its own.
 
         Args:
             public: round small counts, for readers who may not know them.

@@ -296,10 +296,10 @@ class Option:
     positional: bool = False
 
     def check(self, value: Any) -> None:
-        """Nothing when a number is within its bounds.
+        """Raise an error if a number is out of bounds.
 
         Raises:
-            UsageError: it is not.
+            OutOfRange: it is.
         """
         low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):

@@ -253,7 +253,7 @@ class Sampling:
     """Rows of the whole sample, if some were left out."""
 
     def of_release(self, rows: int, entity: str | None = None) -> Sampling:
-        """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
+        """Return the sampling of a release with this number of rows: a share stays what it is when rows are left out.
 
         Example:
             >>> Sampling(population_size=500).of_release(50).sampling_fraction
@@ -347,7 +347,7 @@ class Roles:
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:
-        """Nothing when quasi-identifiers are named: without any, all rows are one class, which meets every limit.
+        """Raise UsageError if no quasi-identifiers are named: all rows are then one class, which meets every limit.
 
         Raises:
             UsageError: there are none.

@@ -309,13 +309,13 @@ class Fact:
         name: the column of the fact, a different one for each fact.
         macro: the macro of `_facts.sql` that computes it.
         arguments: the arguments of the macro, integers.
-        shown: whether reports show it for failing classes.
+        in_reports: whether reports show it for failing classes.
     """
 
     name: str
     macro: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    shown: bool = False
+    in_reports: bool = False
 
 
 @dataclass(frozen=True)

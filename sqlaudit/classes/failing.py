@@ -345,7 +345,7 @@ class FailingClasses:
     @cached_property
     def _figures(self) -> dict[str, str]:
         """The expressions of the figures over the columns of a class, by label."""
-        columns: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.shown}
+        columns: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.in_reports}
         for listing, name in self._listings:
             labels = listing.figure_columns_with_values(name) if self.keys else listing.figure_columns(name)
             for label, column in labels:

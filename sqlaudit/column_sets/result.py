@@ -66,7 +66,7 @@ class Effect(base.Documented):
 
     @property
     def stays(self) -> bool:
-        """Whether leaving out the column is known to change nothing."""
+        """True if leaving out the column is known to change nothing."""
         return self.at_risk is not None and self.at_risk == self.without
 
     def sentence(self, unit: str = "rows") -> str:
@@ -211,7 +211,7 @@ class ColumnSets(base.MeasuredResult, Shown):
 
     @property
     def by_hand(self) -> bool:
-        """Whether the search was interrupted."""
+        """True if the search was interrupted."""
         return self._by_hand
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -312,7 +312,7 @@ class ColumnSetsReport(MeasuredReport[ColumnSets]):
 
 
 def _headline(result: ColumnSets) -> str:
-    """What so many column sets do."""
+    """Return the headline: the number of column sets, and their effect."""
     sets, one = doc.plural(result.sets_found, "column set") + _size(result), result.sets_found <= 1
     if result.find == "ranking":
         return f"{sets}, by {result.unit} at risk"
@@ -419,7 +419,8 @@ def _effects(result: ColumnSets) -> Iterator[doc.Words]:
 
 
 def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
-    """Those with most at risk first, where nobody asked for another order; fewer columns first among equals.
+    """Return the sets in the order of the report: most at risk first unless another order was requested; then fewer
+    columns first.
 
     Where there are more sets than anybody reads: in how many of them each column is, too, and the worst of these.
     """

@@ -204,17 +204,17 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
 
     @property
     def by_hand(self) -> bool:
-        """Whether the user stopped the search."""
+        """True if the user stopped the search."""
         return self._by_hand
 
     @property
     def near(self) -> bool:
-        """Whether events match within a tolerance, so that people form no disjoint groups."""
+        """True if events match within a tolerance, so that people form no disjoint groups."""
         return bool(self.tolerance) or self.nulls == "wildcard"
 
     @property
     def complete(self) -> bool:
-        """Whether every requested number of known events was counted."""
+        """True if every requested number of known events was counted."""
         besides = (row.exact for one in self.coherence for row in one.uncertainty)
         return all(one.exact for one in self.curve) and all(besides)
 

@@ -168,7 +168,7 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
 
 
 def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
-    """The same, followed by coarser forms of the columns of events, where one is natural."""
+    """Return the columns, followed by coarser forms of the columns of events where there is a natural one."""
     coarser: dict[int, tuple[str, int]] = {}
     chosen = list(source.chosen)
     for position, column in enumerate(source.chosen[: source.events]):

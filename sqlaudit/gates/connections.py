@@ -109,7 +109,8 @@ _SCHEMA = ("schema", "dataset")
 
 
 def load_profile(name: str, folder: Path, *, target: str = "", profiles_dir: str = "") -> tuple[str, bool]:
-    """What `engines.connect` takes for a dbt profile, and whether any of it but the password came from the environment.
+    """Return the database of a dbt profile, as `engines.connect` takes it, and True if any part except the password
+    came from the environment.
 
     Args and errors as `profile_targets`; also a database of another kind is a `UsageError`.
     """

@@ -105,7 +105,7 @@ def _read_contract(root: Node, path: str | Path) -> Policy:
 
 
 def _each_key_once(node: Node) -> None:
-    """Nothing for a file whose mappings have each key once, since nobody reads the other one.
+    """Refuse a file with a mapping that has a key twice, since readers would ignore one of them.
 
     Raises:
         UsageError: one has a key twice.

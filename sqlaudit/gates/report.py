@@ -265,7 +265,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
 
 
 def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
-    """The same for programs."""
+    """Return the history as data for programs."""
     tests = [
         {"table": table, "requirement": requirement, "sensitive": sensitive or None, "runs": list(map(asdict, listed))}
         for (table, requirement, sensitive), listed in moments.items()

@@ -279,7 +279,7 @@ def loss_text(loss: LossLimit) -> str:
 
 
 def check_loss(loss: LossLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a loss that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.
@@ -342,7 +342,7 @@ def series_text(limit: SeriesLimit) -> str:
 
 
 def check_series(limit: SeriesLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a series of releases that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.
@@ -412,7 +412,7 @@ def synthetic_text(limit: SyntheticLimit) -> str:
 
 
 def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a synthetic table that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.

@@ -73,7 +73,7 @@ class HierarchyResult(MeasuredResult, Shown):
     @property
     @told("missing_rows")
     def usable(self) -> bool:
-        """Whether every value has a label at every level, and the levels are nested."""
+        """True if every value has a label at every level, and the levels are nested."""
         return not self.problems
 
 

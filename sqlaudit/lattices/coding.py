@@ -341,7 +341,8 @@ def decides(item: Asked) -> bool:
 
 
 def inherited(model: Model, limit_rows: int) -> bool:
-    """Whether coarser nodes inherit a model's verdict under a suppression limit of so many rows (SPEC: section 4)."""
+    """Return True if coarser nodes inherit a model's verdict under a suppression limit of this number of rows (SPEC:
+    section 4)."""
     return model.inherited_with_limit if limit_rows else model.inherited
 
 

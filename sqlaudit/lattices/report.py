@@ -78,7 +78,7 @@ def grid_picture(result: LatticeResult) -> doc.Picture | None:
 
 
 def grid_table(result: LatticeResult) -> doc.Table | None:
-    """The same in numbers."""
+    """Return the grid as a table of numbers."""
     if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found

@@ -175,7 +175,7 @@ class DensityControl(CategoricalModel):
             return self.largest_category()
         return Fact("largest_set", "largest_set", {"sets": [list(lanes) for lanes in self.categories.sets]})
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """The share of every category, so that one sees which is too large."""
         figures = []
         for number, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
@@ -208,7 +208,7 @@ class Dilution(ClassModel):
         """The rows with a don't-care value."""
         return (Fact(DONT_CARE, "members", {"lanes": list(self.context.inputs["dont_care"])}),)
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """Their share."""
         return (_share_of(DONT_CARE_SHARE, DONT_CARE, self.context.inputs["dont_care"]),)
 
@@ -254,7 +254,7 @@ class CategoricalRecursive(CategoricalModel):
             )
         return Fact(f"largest_union_{size}", "largest_set", {"sets": [sorted(union) for union in unions]})
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """The share of the largest category, and of what it is compared with."""
         facts = self.facts()
         return (

@@ -161,7 +161,7 @@ def parse_requirements(text: str, severity: str = "error", among: Among = REGIST
 
 
 def contradiction(name: str, operator: str) -> str:
-    """What to say of a sign that turns a model round: nobody should get `at least 5` for having written `at most 5`.
+    """Return the message about a sign that reverses a model: `at most 5` must not become `at least 5`.
 
     Example:
         >>> contradiction("k", ">=")

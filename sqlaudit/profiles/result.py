@@ -115,24 +115,25 @@ class ColumnFacts(base.Documented):
     @property
     @base.told("filled")
     def constant(self) -> bool:
-        """Whether every row has the same value, or none."""
+        """True if every row has the same value, or none."""
         return self.distinct + (self.nulls > 0) <= 1
 
     @property
     @base.told("constant")
     def nearly_unique(self) -> bool:
-        """Whether the column alone singles out almost every row (of ten or more)."""
+        """True if the column alone singles out almost every row (of ten or more)."""
         share = self.distinct_share
         return share is not None and share >= NEARLY and self.rows - self.nulls >= 10
 
     @property
     def all_different(self) -> bool:
-        """Whether no two rows with a value have the same, of enough rows that this is no accident."""
+        """True if no two rows with a value have the same one, in enough rows that this is no accident."""
         return self.distinct == self.rows - self.nulls >= ALL_DIFFERENT
 
     @property
     def mentioned(self) -> tuple[str, ...]:
-        """What identifies people inside its texts, as reports say it; an address of a device or page alone may not."""
+        """The kinds of identifiers inside its texts, in the words of reports; the address of a device or page alone may
+        identify nobody."""
         return tuple(
             f"{rows:,} {'row contains' if rows == 1 else 'rows contain'} {_INSIDE[kind]}"
             for kind, rows in self.contains.items()
@@ -536,7 +537,7 @@ def _next(result: ProfileResult) -> doc.Content:
 
 
 def _questions(result: ProfileResult) -> doc.Content:
-    """What a person has to decide of the quasi-identifiers that the command leaves out."""
+    """Return the decisions that a person has to make about quasi-identifiers that the command leaves out."""
     known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
     unique = [column.name for column in known if column.facts.nearly_unique]
     open_ones = [column.name for column in known if column.proposal.by_sets and column.name not in unique]

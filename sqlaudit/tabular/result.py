@@ -61,7 +61,7 @@ class TableProblem(Documented):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether no cell of the table can count as safe."""
+        """True if it keeps every cell of the table from counting as safe."""
         return self.code not in (MISSING_TOTALS, LEFT_OUT)
 
 
@@ -254,7 +254,7 @@ class AggregatesResult(MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether every requirement is met, or only warns."""
+        """True if every requirement is met, or only warns."""
         return self.status in (Status.PASS, Status.WARN)
 
 
@@ -481,7 +481,7 @@ def _rules(result: AggregatesResult) -> doc.Table:
 
 
 def _before(result: AggregatesResult) -> str:
-    """What a figure of the table as it was given is called beside its protection."""
+    """Return the label of a figure of the table as it was before its protection."""
     return "" if result.protection is None else " before"
 
 

@@ -330,7 +330,8 @@ class _Table:
         return person, self._cells[name, atom.value]
 
     def probability(self, conjunction: _Conjunction) -> Fraction:
-        """Of the ways to give out rows, in falling factorials; 0 if a value is used more often than it occurs."""
+        """Return the probability of the atoms among all ways to assign rows, in falling factorials; 0 if a value is
+        used more often than it occurs."""
         used = _used(conjunction)
         people: Counter[Hashable] = Counter()
         for cell, number in used.items():

@@ -339,7 +339,8 @@ class Attack(ABC):
         """
 
     def exposure(self, **figures: Any) -> Exposure:
-        """What the attack achieves, under its name; the attacker is certain of the exposed unless said otherwise."""
+        """Return the result of the attack under its name. The attacker is certain of the exposed people unless stated
+        otherwise."""
         usual = {"attack": self.name, "title": self.title, "source": self.source}
         return Exposure(**{**usual, "about": None, "probability": Fraction(1), "highest": None, **figures})
 
@@ -377,7 +378,7 @@ def shown_classes(
     if not release.request.show_values or not release.request.top:
         return ()
     keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
-    shown_facts = [replace(fact, shown=True) for fact in facts]
+    shown_facts = [replace(fact, in_reports=True) for fact in facts]
     collated = attribute.builder.frame.collated
     labels = tuple(attribute.labels)
     classes = FailingClasses(

@@ -129,7 +129,7 @@ class Side:
         return [*self.columns, *self.sensitive, *self.keys]
 
     def with_roles(self, roles: Sequence[Resolved]) -> Side:
-        """The same table with other columns in the place of `roles`."""
+        """Return a copy of the table with other columns in the place of `roles`."""
         qi, values = len(self.columns), len(self.columns) + len(self.sensitive)
         return replace(self, columns=tuple(roles[:qi]), sensitive=tuple(roles[qi:values]), keys=tuple(roles[values:]))
 

@@ -101,7 +101,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     @property
     @base.told("gap")
     def optimal(self) -> bool:
-        """Whether no solution costs less."""
+        """True if no solution costs less."""
         return self.cost == self.bound
 
     @property
@@ -113,7 +113,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     @property
     @base.told("optimal")
     def complete(self) -> bool:
-        """Whether the search was finished: with a proven optimum if an exact answer was requested."""
+        """True if the search was finished: with a proven optimum if an exact answer was requested."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
 
 
