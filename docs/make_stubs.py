@@ -11,6 +11,7 @@ import re
 import sys
 import textwrap
 from collections import defaultdict
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import sqlaudit
 from sqlaudit.base import spec
 
 ROOT = Path(__file__).parents[1]
+WIDTH = 120
 ELSEWHERE = {
     "Any": "typing",
     "Decimal": "decimal",
@@ -112,9 +114,17 @@ def module_of(name: str, function: Any) -> str:
     raise TypeError(f"{function.__name__} has a {name} of which nobody knows where it is from.")
 
 
+def import_line(module: str, names: Sequence[str]) -> str:
+    """Return the import of these names from a module, with one name a line if they do not fit into one line."""
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
 def import_lines(imports: Imports) -> str:
     """The imports, those of the standard library first."""
-    own = [f"from {module} import {', '.join(sorted(imports[module]))}" for module in sorted(imports)]
+    own = [import_line(module, sorted(imports[module])) for module in sorted(imports)]
     return (
         "\n".join(one for one in own if " sqlaudit" not in one)
         + "\n\n"

@@ -25,8 +25,10 @@ _WHERE = {
     "suppress": "sqlaudit.remedies.suppress.run",
     "AggregatesResult": "sqlaudit.tabular.result",
     "AuditResult": "sqlaudit.audits.result",
+    "ConflictingRoles": "sqlaudit.base.errors",
     "GateResult": "sqlaudit.gates.result",
     "LatticeResult": "sqlaudit.lattices.result",
+    "OutOfRange": "sqlaudit.base.errors",
     "PersonsResult": "sqlaudit.events.result",
     "Limits": "sqlaudit.base.spec",
     "ProfileResult": "sqlaudit.profiles.result",
@@ -35,6 +37,10 @@ _WHERE = {
     "RecodeResult": "sqlaudit.remedies.recode.result",
     "SqlauditError": "sqlaudit.base.errors",
     "SuppressResult": "sqlaudit.remedies.suppress.result",
+    "Undecidable": "sqlaudit.base.errors",
+    "UnknownColumn": "sqlaudit.base.errors",
+    "UnknownFile": "sqlaudit.base.errors",
+    "UsageError": "sqlaudit.base.errors",
 }
 
 # Their types are in __init__.pyi, which docs/make_stubs.py writes.

@@ -10,7 +10,15 @@ from typing import Any, Literal, overload
 from sqlaudit.audits.disclosure.results import DisclosureResult
 from sqlaudit.audits.disclosure.what_if import WhatIfResult
 from sqlaudit.audits.result import AuditResult
-from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.errors import (
+    ConflictingRoles,
+    OutOfRange,
+    SqlauditError,
+    Undecidable,
+    UnknownColumn,
+    UnknownFile,
+    UsageError,
+)
 from sqlaudit.base.numbers import Share
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import Buckets, Folding, KnownRows, Limits, NullPolicy, ReadOptions, Roles
@@ -44,9 +52,11 @@ from sqlaudit.tabular.result import AggregatesResult
 __all__ = [
     "AggregatesResult",
     "AuditResult",
+    "ConflictingRoles",
     "GateResult",
     "LatticeResult",
     "Limits",
+    "OutOfRange",
     "PersonsResult",
     "ProfileResult",
     "ReadOptions",
@@ -54,6 +64,10 @@ __all__ = [
     "Roles",
     "SqlauditError",
     "SuppressResult",
+    "Undecidable",
+    "UnknownColumn",
+    "UnknownFile",
+    "UsageError",
     "__version__",
     "aggregates",
     "attack",

@@ -1,3 +1,3 @@
 INSERT INTO store.main.failures
-SELECT "table", falls_short_of, sensitive, class_size, class_rows, classes, figures, "key"
+SELECT "table", failed_requirements, sensitive, class_size, class_rows, classes, figures, "key"
 FROM read_parquet($1)

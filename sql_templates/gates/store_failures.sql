@@ -1,7 +1,7 @@
 /* The failing classes in one run. "key" holds values of the table only when they were asked for. */
 CREATE OR REPLACE TABLE store.main.failures (
     "table" TEXT NOT NULL,
-    falls_short_of TEXT NOT NULL,
+    failed_requirements TEXT NOT NULL,
     sensitive TEXT,
     class_size BIGINT NOT NULL,
     class_rows BIGINT NOT NULL,

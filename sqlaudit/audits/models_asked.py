@@ -11,7 +11,7 @@ from sqlaudit.audits.classes import WorstClasses, worst_classes, worst_statement
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import SensitiveSummary
 from sqlaudit.base.columns_of import Resolved, as_parameter, resolve, resolve_like
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Statement
@@ -93,7 +93,7 @@ def asked_models(
                 )
             continue
         if nulls is NullPolicy.WILDCARD and not model.wildcard:
-            raise UsageError(
+            raise Undecidable(
                 f"{requirement.text or model.name!r} is not defined with {spelled('nulls', 'wildcard')}, where "
                 f"groups overlap. Use {spelled('nulls', 'equal')} or distinct."
             )
@@ -146,7 +146,7 @@ def models_with_a_meaning(
         return evaluations
     persons = builder.persons_in_several_places(attribute.sql)
     if persons and wanting[0].model.is_required:
-        raise UsageError(
+        raise Undecidable(
             f"{wanting[0].requirement.text!r} needs one group and one value of {attribute.label} for each person, "
             f"but {plural(persons, 'person has', 'people have')} more."
         )
@@ -186,7 +186,7 @@ def differ_from_one_row(
     if not several or nulls is not NullPolicy.WILDCARD:
         return bool(several)
     if is_judged or known_rows is KnownRows.ALL:
-        raise UsageError(
+        raise Undecidable(
             f"{several:,} of {persons:,} people have more than one combination of the quasi-identifiers. Attackers "
             "who know all rows of a person cannot be judged where a missing value matches any value. Use "
             f"{spelled('known_rows', 'one')}, or {spelled('nulls', 'equal')} or distinct."
@@ -207,7 +207,7 @@ def without_population(evaluations: Sequence[Asked]) -> list[Asked]:
     """
     for item in evaluations:
         if item.model.is_required and "population" in item.model.needs:
-            raise UsageError(
+            raise Undecidable(
                 f"{item.requirement.text!r} compares single rows with a population, not all rows of a person. Use "
                 f"{spelled('known_rows', 'one')}."
             )
@@ -245,7 +245,7 @@ def person_warnings(table: OpenedTable, combinations: Combinations) -> tuple[War
     if table.roles.entity is None:
         return ()
     persons, several = combinations.of(table.frame())
-    known_rows = KnownRows.ONE if table.given.nulls is NullPolicy.WILDCARD else table.given.known_rows
+    known_rows = KnownRows.ONE if table.named_roles.nulls is NullPolicy.WILDCARD else table.named_roles.known_rows
     warning = warn_about_several_rows(table.roles.entity.label, persons, several, known_rows)
     return (warning,) if warning else ()
 
@@ -306,9 +306,9 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
         UsageError: a requirement does not fit the attribute or the roles.
     """
     table, request = opened.table, opened.request
-    frame, known_rows = table.frame(attribute), table.given.known_rows
+    frame, known_rows = table.frame(attribute), table.named_roles.known_rows
     several = differ_from_one_row(
-        frame, known_rows, table.given.nulls, opened.combinations, is_judged=bool(request.requirements)
+        frame, known_rows, table.named_roles.nulls, opened.combinations, is_judged=bool(request.requirements)
     )
     if several and known_rows is KnownRows.ALL:
         of_persons = make_known_rows_frame(table.engine, frame, position)
@@ -330,7 +330,7 @@ def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: 
     """
     # The attribute as the frame has it
     attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
-    engine, roles, request = opened.table.engine, opened.table.given, opened.request
+    engine, roles, request = opened.table.engine, opened.table.named_roles, opened.request
     builder = HistogramBuilder(engine, frame, roles.nulls, position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
@@ -354,7 +354,7 @@ def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: 
     verdicts = undecided(judge(histogram, evaluations, frame, population, persons), opened.spelling_conflicts)
     failing_classes = [
         classes_of_requirement
-        for classes_of_requirement in classes.failing(verdicts.watched)
+        for classes_of_requirement in classes.failing(verdicts.class_requirements)
         if not all(short.is_met for short in classes_of_requirement.requirements)
     ]
     if together and keys and verdicts.rows:
@@ -410,10 +410,10 @@ class _Classes:
     @property
     def histogram(self) -> ClassHistogram:
         """The classes, with their keys if these may be shown."""
-        return self.apart if self.keys else self.merged
+        return self.keyed_histogram if self.keys else self.merged
 
     @cached_property
-    def apart(self) -> ClassHistogram:
+    def keyed_histogram(self) -> ClassHistogram:
         """The classes one by one, with their keys."""
         if self.merged.form == "wildcard":  # which has its keys already
             return self.merged
@@ -422,7 +422,7 @@ class _Classes:
     def failing(self, watched: Sequence[ClassRequirement]) -> list[FailingClasses]:
         """Return the failing classes by what they fail: with several attributes, of the record and of each of them."""
         several = len(self.opened.table.roles.sensitive) > 1
-        joint = several and self.opened.table.given.joint  # classes differ from one attribute to the next
+        joint = several and self.opened.table.named_roles.joint  # classes differ from one attribute to the next
         groups = [watched]
         if several and not joint:
             of_record = [short for short in watched if short.sensitive is None]
@@ -430,7 +430,7 @@ class _Classes:
         facts, frame = tuple(merged_facts([item.model for item in self.asked])), self.builder.frame
         return [
             FailingClasses(
-                self.apart if any(short.has_keys for short in group) else self.histogram,
+                self.keyed_histogram if any(short.has_keys for short in group) else self.histogram,
                 tuple(group),
                 facts if position == len(groups) - 1 else (),
                 tuple(self.keys),
@@ -521,7 +521,7 @@ def _population(
     roles_by_label = {role.label: role for role in (*table.roles.quasi_identifiers, *table.roles.sensitive)}
     labels = key_labels(table.roles, attribute, frame)
     keys = [resolve_like(roles_by_label[label], relation, dialect, about("qi")).sql for label in labels]
-    values = table.given.values
+    values = table.named_roles.values
     person = find_entity_column(table.engine, relation, entity, values) if entity else None
     population = Population(relation.sql, tuple(keys), person.sql if person else None)
     if attribute is None or "original_qi" not in needs:

@@ -520,7 +520,8 @@ def _failing(result: AuditResult) -> Iterator[doc.Content]:
 
 
 def _number_failing(result: AuditResult, total: int, listed: int) -> str:
-    """How many groups fail, and how many are listed. Beside several sensitive columns a group may be listed again."""
+    """Return how many groups fail, and how many are listed. With several sensitive columns a group may be listed
+    again."""
     if len(result.sensitive) < 2 or result.roles.get("joint"):
         few = f"; the {doc.count(listed)} smallest {'is' if listed == 1 else 'are'} listed" if listed < total else ""
         return f"{doc.plural(total, 'group')} {'fails' if total == 1 else 'fail'}{few}."

@@ -90,7 +90,7 @@ class AuditResult(base.MeasuredResult, Shown):
     )
 
     @property
-    @base.told("_not_said", base.IF_ANY)
+    @base.told("_limitations", base.IF_ANY)
     def disclosure(self) -> Disclosure | None:
         """Worst-case disclosure of the first sensitive attribute, None unless (c,k)-safety was asked for."""
         return self.disclosures[0] if self.disclosures else None
@@ -119,16 +119,16 @@ class AuditResult(base.MeasuredResult, Shown):
     @property
     @base.told("status")
     def notices(self) -> tuple[base.Warned, ...]:
-        """What stands directly under the verdict: the warnings of what it does not cover, worst first."""
+        """The warnings directly under the verdict: what it does not cover, worst first."""
         return base.under_verdict(self.warnings)
 
-    @base.told("statements", base.key("not_said"))
-    def _not_said(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
+    @base.told("statements", base.key("limitations"))
+    def _limitations(self) -> Annotated[tuple[str, ...], base.NOT_EMPTY]:
         """Limits of this audit, as sentences."""
         return NOT_SAID
 
     def by_criteria(self, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
-        """What these figures say to criteria of data protection, as a report of its own.
+        """Return these figures by criteria of data protection, as a report of its own.
 
         Args:
             public: round small counts, for readers who may not know them.

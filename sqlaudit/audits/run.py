@@ -135,11 +135,11 @@ def _open_audit(
         request.inputs,
         population=population or request.target,
     ).copied()
-    if table.given.sampling.given:
+    if table.named_roles.sampling.given:
         from sqlaudit.population.sample import inputs_with_sampling
 
         table = replace(
-            table, inputs=inputs_with_sampling(table.inputs, engine, table.relation, table.roles, table.given)
+            table, inputs=inputs_with_sampling(table.inputs, engine, table.relation, table.roles, table.named_roles)
         )
     return OpenedAudit(table, request, Combinations(engine), _spelling_conflicts(table))
 
@@ -160,7 +160,7 @@ def _refuse_joined_tables(opened: OpenedAudit, sizes: ClassSizes) -> None:
 
     if relation.sampled:  # every column's values have to be exact here
         relation = table.engine.open(target)
-    refuse_joined(table.engine, target, relation, roles, table.given, sizes)
+    refuse_joined(table.engine, target, relation, roles, table.named_roles, sizes)
 
 
 def _warnings(opened: OpenedAudit, judged: Judged) -> tuple[Warned, ...]:
@@ -187,7 +187,7 @@ def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:
     """
     conflicts: dict[str | None, str] = dict(table.spelling_conflicts().items())
     entity = table.roles.entity.label if table.roles.entity else ""
-    of_all = " ".join(conflicts.values()) if table.given.joint else conflicts.pop(entity, "")
+    of_all = " ".join(conflicts.values()) if table.named_roles.joint else conflicts.pop(entity, "")
     return conflicts | ({None: of_all} if of_all else {})
 
 

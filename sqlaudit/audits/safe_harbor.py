@@ -19,7 +19,7 @@ from sqlaudit.audits.safe_harbor_names import (
     find_concept_clause,
 )
 from sqlaudit.base.columns_of import resolve
-from sqlaudit.base.errors import InputError
+from sqlaudit.base.errors import InputError, UnknownFile
 from sqlaudit.base.files import is_file
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
@@ -149,7 +149,7 @@ def small_areas(path: Path | None) -> tuple[str, ...]:
     """
     file = path or Path(presets.__file__).with_name("zip_areas.csv")
     if not is_file(str(file)):
-        raise InputError(f"{about('zip_areas')}: there is no file {str(file)!r}.")
+        raise UnknownFile(f"{about('zip_areas')}: there is no file {str(file)!r}.")
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = list(csv.DictReader(lines))

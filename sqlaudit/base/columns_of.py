@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from sqlaudit.base.errors import PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import PermissionDenied, SqlauditError, UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, quote
 from sqlaudit.base.parameter_names import spelled
@@ -123,14 +123,14 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
     names = [column.name for column in relation.columns]
     if relation.bucket:
         others = ", ".join(column for column in names if column != relation.bucket)
-        return UsageError(
+        return UnknownColumn(
             f"{option}: the classes of a bucketized release are its buckets, so {name!r} cannot be named. Use "
             f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {others}."
         )
     hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
     if names == [f"column{number:0{len(str(len(names) - 1))}}" for number in range(len(names))]:
         hint += f" Line 1 was read as data. If it has the names, use {spelled('header', True)}."
-    return UsageError(f"{option}: {relation.label} has no column {name!r}.", hint)
+    return UnknownColumn(f"{option}: {relation.label} has no column {name!r}.", hint)
 
 
 def resolve_like(first: Resolved, relation: Relation, dialect: str, option: str) -> Resolved:

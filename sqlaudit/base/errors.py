@@ -2,6 +2,26 @@
 
 Every error has one message for its reader: what is wrong, where, and what to do. No message ever contains a cell value,
 or the text of a connection.
+
+* SqlauditError
+  x UsageError (exit code 2)
+    - UnknownColumn
+    - ConflictingRoles
+    - OutOfRange
+    - Undecidable
+    - InputError
+      + UnknownFile
+    - MisreadError, NotASelect, RandomRowsError (base.guard)
+    - ContradictoryKnowledge (models.disclosure.witness)
+    - Contradiction (tabular.secondary.system)
+    - NotCarried (gates.standalone.recipes)
+    - StatementError (cli.console.statements)
+  x EngineError (exit code 3)
+    - ConnectionFailed
+    - PermissionDenied
+    - MissingDriver
+  x Incomplete (exit code 4)
+  x Interrupted (exit code 130)
 """
 
 from __future__ import annotations
@@ -69,8 +89,34 @@ class UsageError(SqlauditError):
         self.bare = sentence if hint else ""
 
 
+class UnknownColumn(UsageError):
+    """A column that was named is not in the table, or not among the columns that the option can name."""
+
+
+class ConflictingRoles(UsageError):
+    """A column has two roles, or is named twice."""
+
+
+class OutOfRange(UsageError):
+    """A number is outside the range of its option."""
+
+
+class Undecidable(UsageError):
+    """The request cannot be decided for this table: it has no defined answer, or computing it is too much work."""
+
+
 class InputError(UsageError):
-    """A file or frame could not be read in its format."""
+    """A file or frame could not be read, or not in its format."""
+
+
+class UnknownFile(InputError):
+    """A file or folder that was named does not exist, or a pattern matches none."""
+
+
+def unreadable_file(file: Path | str, error: OSError) -> InputError:
+    """Return the error for a file that the operating system cannot read: `UnknownFile` if it does not exist."""
+    kind = UnknownFile if isinstance(error, FileNotFoundError) else InputError
+    return kind(f"{file}: cannot be read ({error.strerror}).")
 
 
 class EngineError(SqlauditError):

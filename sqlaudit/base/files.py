@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.errors import InputError, UnknownFile, UsageError
 from sqlaudit.base.frozen import dataclass
 
 # Temporary files and folders that hold rows: the next run recognizes those of a killed run by name, and removes them.
@@ -413,7 +413,7 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         raise UsageError(f"{str(path)!r} is a folder. Name a file.")
     folder = resolved(path).parent
     if not is_folder(folder):
-        raise UsageError(f"The folder of {str(path)!r} does not exist.")
+        raise UnknownFile(f"The folder of {str(path)!r} does not exist.")
     if not os.access(folder if not exists(path) or is_file(path) else path, os.W_OK):
         raise UsageError(f"{str(path)!r} cannot be written: no permission.")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base import numbers
-from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.errors import InputError, UsageError, unreadable_file
 from sqlaudit.base.files import no_name
 from sqlaudit.base.frozen import dataclass
 
@@ -78,7 +78,7 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
         content = Path(path).read_text(encoding="utf-8-sig")
         return composed(content, file)
     except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(file, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{file}: is not text in UTF-8.") from None
     except ValueError:

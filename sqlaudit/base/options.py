@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
@@ -133,7 +133,7 @@ def _seconds(name: str, value: Any) -> float:
     number: float = _of(Real, "a number of seconds")(name, value)
     if not 0 <= number <= MOST_SECONDS:
         bound = f"at most {MOST_SECONDS:,} seconds" if number > 0 else "0 seconds or more"
-        raise UsageError(f"{spelled(name)} must be a time of {bound}, not {value}.")
+        raise OutOfRange(f"{spelled(name)} must be a time of {bound}, not {value}.")
     return number
 
 
@@ -298,14 +298,14 @@ class Option:
     python_default: Any = None
 
     def check(self, value: Any) -> None:
-        """Nothing when a number is within its bounds.
+        """Raise an error if a number is out of bounds.
 
         Raises:
-            UsageError: it is not.
+            OutOfRange: it is.
         """
         low = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
-            raise UsageError(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
+            raise OutOfRange(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
 
     def in_python(self) -> tuple[str, Any, str]:
         """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""

@@ -35,7 +35,7 @@ def after(name: str) -> Told:
 
 
 def shown(change: Callable[[Any], Any]) -> Told:
-    """What `change` makes of the field stands in its place."""
+    """Return the metadata of a field that the document has as `change` makes it."""
     return {"shown": change}
 
 
@@ -186,7 +186,7 @@ class DocumentPart:
 
 @cache
 def parts_of(kind: Any) -> tuple[DocumentPart, ...]:
-    """What makes the document of a class, in order."""
+    """Return the fields and methods that make the document of a class, in order."""
     own = [DocumentPart(one.name, one.metadata) for one in fields(kind) if not one.name.startswith("_")]
     own = sorted((part for part in own if "left_out" not in part.how), key=lambda part: "last" in part.how)
     parts = [part for part in own if "after" not in part.how]
@@ -273,7 +273,7 @@ def under_verdict(warnings: Sequence[Warned]) -> tuple[Warned, ...]:
 
 
 def is_note(warned: Warned) -> bool:
-    """Whether it only says what a verdict is about, and warns of nothing."""
+    """Return True if a warning only describes what a verdict is about."""
     return warned.code in _ONLY_SAID
 
 

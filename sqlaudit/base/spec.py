@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
@@ -253,7 +253,7 @@ class Sampling:
     """Rows of the whole sample, if some were left out."""
 
     def of_release(self, rows: int, entity: str | None = None) -> Sampling:
-        """The same for a release of a table of so many rows: a share stays what it is when rows are left out.
+        """Return the sampling of a release with this number of rows: a share stays what it is when rows are left out.
 
         Example:
             >>> Sampling(population_size=500).of_release(50).sampling_fraction
@@ -343,11 +343,11 @@ class Roles:
             for name in names:
                 if name in seen:
                     second = "twice as" if seen[name] == role else f"as {seen[name]} and as"
-                    raise UsageError(f"Column {name!r} is named {second} {role}. Give every column one role.")
+                    raise ConflictingRoles(f"Column {name!r} is named {second} {role}. Give every column one role.")
                 seen[name] = role
 
     def require_quasi_identifiers(self) -> None:
-        """Nothing when quasi-identifiers are named: without any, all rows are one class, which meets every limit.
+        """Raise UsageError if no quasi-identifiers are named: all rows are then one class, which meets every limit.
 
         Raises:
             UsageError: there are none.

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlaudit.audits.request import AuditRequest
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column
-from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.errors import InputError, MissingDriver, UsageError, unreadable_file
 from sqlaudit.base.files import check_destination, exists, write_text
 from sqlaudit.base.guard import guard_expression
 from sqlaudit.base.options import options_of, request_from
@@ -179,20 +179,20 @@ _SHAPE: Mapping[str, type | tuple[type, ...]] = {
     "time": str,
     "versions": dict,
     "command": str,
-    "asked": dict,
+    "request": dict,
     "snapshot": dict,
     "figures": dict,
     "sql": list,
-    "asked.target": str,
-    "asked.database": bool,
-    "asked.read": dict,
-    "asked.where": (str, type(None)),
-    "asked.query": (str, type(None)),
-    "asked.inputs": (str, type(None)),
-    "asked.roles": dict,
-    "asked.coverage": dict,
-    "asked.require": list,
-    "asked.shown": dict,
+    "request.target": str,
+    "request.database": bool,
+    "request.read": dict,
+    "request.where": (str, type(None)),
+    "request.query": (str, type(None)),
+    "request.inputs": (str, type(None)),
+    "request.roles": dict,
+    "request.coverage": dict,
+    "request.require": list,
+    "request.shown": dict,
 }
 
 
@@ -217,7 +217,7 @@ def build_certificate(
         "time": result.time,
         "versions": dict(result.versions),
         "command": build_command(parameters),
-        "asked": dict(parameters),
+        "request": dict(parameters),
         "snapshot": dict(snapshot),
         "figures": select_figures(result),
         "sql": normalize_statements(result.statements, relation, private),
@@ -288,21 +288,21 @@ def _check_shape(path: Path, certificate: Mapping[str, Any]) -> None:
     """
     if _measure_depth(certificate) > DEEPEST:
         raise InputError(f"{path}: {UNREADABLE.format('text')}")
-    parameters = certificate["asked"] if isinstance(certificate.get("asked"), dict) else {}
+    parameters = certificate["request"] if isinstance(certificate.get("request"), dict) else {}
     requirement_texts, steps = (
         part if isinstance(part, list) else [] for part in (parameters.get("require"), certificate.get("sql"))
     )
     if len(requirement_texts) > MOST_REQUIRED:
         raise InputError(f"{path} has more than {MOST_REQUIRED} requirements and is not run.")
-    parts = {**certificate, **{f"asked.{name}": value for name, value in parameters.items()}}
+    parts = {**certificate, **{f"request.{name}": value for name, value in parameters.items()}}
     outer = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
     inner = {
-        "asked.require": all(isinstance(text, str) for text in requirement_texts),
-        "asked.presets": _has_options_of({"presets": parameters.get("presets", [])}, list),
-        "asked.read": _is_read_options(parameters.get("read")),
-        "asked.roles": _has_options_of(parameters.get("roles"), str | bool | int),
-        "asked.coverage": _has_options_of(parameters.get("coverage"), str | bool),
-        "asked.shown": _is_shown_options(parameters.get("shown")),
+        "request.require": all(isinstance(text, str) for text in requirement_texts),
+        "request.presets": _has_options_of({"presets": parameters.get("presets", [])}, list),
+        "request.read": _is_read_options(parameters.get("read")),
+        "request.roles": _has_options_of(parameters.get("roles"), str | bool | int),
+        "request.coverage": _has_options_of(parameters.get("coverage"), str | bool),
+        "request.shown": _is_shown_options(parameters.get("shown")),
         "sql": all(isinstance(part, dict) and {"step", "sql"} == set(part) for part in steps),
         "signature": isinstance(certificate.get("signature", {}), dict),
     }
@@ -394,7 +394,7 @@ def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> 
         if not all(map(_is_safe_node, guard_expression(name, dialect, "certificate").walk())):
             raise UsageError(
                 "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
-                "functions. It was not run. Read it in the certificate, under asked.roles. If you trust it, add "
+                "functions. It was not run. Read it in the certificate, under request.roles. If you trust it, add "
                 f"{spelled('trust_expressions', True)}."
             )
 
@@ -571,7 +571,7 @@ def _read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             return file.read(most)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(path, error) from None
 
 
 def _base64(data: bytes) -> str:

@@ -240,7 +240,7 @@ class Verification:
                 "time": self.certificate["time"],
                 "versions": self.certificate["versions"],
                 "status": self.certificate["figures"].get("status"),
-                "required": len(self.certificate["asked"]["require"]) + len(self.certificate["asked"]["coverage"]),
+                "required": len(self.certificate["request"]["require"]) + len(self.certificate["request"]["coverage"]),
             },
             signature=state,
             key=name,
@@ -265,7 +265,7 @@ class Verification:
             yield Difference("signature", "a signature", f"not one of this text {signer}")
         elif state == "none" and self.key is not None:
             yield Difference("signature", "none", "one was asked for")
-        parameters = self.certificate["asked"]
+        parameters = self.certificate["request"]
         if self.certificate["command"] != build_command(parameters):
             yield Difference("command", "another one", "its roles and requirements give a different command")
         for name in find_changed_texts(parameters, self.request):

@@ -67,7 +67,7 @@ class VerifyResult(MeasuredResult, Shown):
     @property
     @told("key")
     def status(self) -> Annotated[Status, Literal["pass", "fail"]]:
-        """Whether everything is as the certificate says."""
+        """`pass` if everything is as in the certificate, else `fail`."""
         return Status.FAIL if self.differences else Status.PASS
 
 

@@ -8,7 +8,7 @@ from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import spoken
 from sqlaudit.base.relation import Row, Statement
@@ -217,7 +217,7 @@ def _to_arrays(rows: Sequence[Sequence[int]], k: int) -> tuple[IntArray, IntArra
 
 def _check_knowledge(k: int) -> None:
     if k < 0:
-        raise UsageError(f"the number of pieces of knowledge is {k}, it must be at least 0")
+        raise OutOfRange(f"the number of pieces of knowledge is {k}, it must be at least 0")
 
 
 def _integer_array(name: str, values: Any) -> IntArray:
@@ -309,13 +309,13 @@ class Fact:
         name: the column of the fact, a different one for each fact.
         macro: the macro of `_facts.sql` that computes it.
         arguments: the arguments of the macro, integers.
-        shown: whether reports show it for failing classes.
+        in_reports: whether reports show it for failing classes.
     """
 
     name: str
     macro: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    shown: bool = False
+    in_reports: bool = False
 
 
 @dataclass(frozen=True)

@@ -345,7 +345,7 @@ class FailingClasses:
     @cached_property
     def _figures(self) -> dict[str, str]:
         """The expressions of the figures over the columns of a class, by label."""
-        columns: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.shown}
+        columns: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.in_reports}
         for listing, name in self._listings:
             labels = listing.figure_columns_with_values(name) if self.keys else listing.figure_columns(name)
             for label, column in labels:
@@ -469,9 +469,9 @@ def failing_batches(
 
     Returns:
         The names of the columns, and the batches. The columns are those of the keys, then size, rows, classes,
-        sensitive, falls_short_of, and the figures. A key column or figure that a class does not have is missing.
+        sensitive, failed_requirements, and the figures. A key column or figure that a class does not have is missing.
     """
-    class_columns = ["size", "rows", "classes", "sensitive", "falls_short_of", *figures]
+    class_columns = ["size", "rows", "classes", "sensitive", "failed_requirements", *figures]
     names = [*keys, *(name + "_" if name in keys else name for name in class_columns)]
 
     def row(failing_class: FailingClass) -> list[Any]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar, cast
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
@@ -410,7 +410,7 @@ def resolve_roles(roles: Roles, relation: Relation, engine: Engine) -> ResolvedR
         weights=by_role["sampling weights"],
     )
     if repeated := repeated_columns(columns):
-        raise UsageError(f"Column {repeated[0]} is named more than once. Give every column one role.")
+        raise ConflictingRoles(f"Column {repeated[0]} is named more than once. Give every column one role.")
     for role in ("qi", "sensitive", "entity", "weights"):
         is_key = role == "qi"
         columns[role] = tuple(_without_codes(column, relation, engine.dialect, is_key) for column in columns[role])
@@ -493,7 +493,7 @@ class OpenedTable:
 
     Args:
         engine: the engine that reads it.
-        given: the roles as the user named them.
+        named_roles: the roles as the user named them.
         relation: the table, or the copy of those of its columns that have a role.
         roles: the roles with their SQL over `relation`.
         published: the table with all of its columns, not the copy.
@@ -503,7 +503,7 @@ class OpenedTable:
     """
 
     engine: Engine
-    given: Roles
+    named_roles: Roles
     relation: Relation
     roles: ResolvedRoles
     published: Relation
@@ -524,23 +524,23 @@ class OpenedTable:
 
     def frame(self, attribute: Resolved | None = None) -> Frame:
         """Return the frame for the histogram of one sensitive attribute, None = of the sizes alone."""
-        return frame_of(self.relation, self.roles, attribute, self.given)
+        return frame_of(self.relation, self.roles, attribute, self.named_roles)
 
     def histogram_builder(self, attribute: Resolved | None = None, position: int = 0) -> HistogramBuilder:
         """Return the builder of the histogram of one sensitive attribute, the one at this position."""
-        return HistogramBuilder(self.engine, self.frame(attribute), self.given.nulls, position)
+        return HistogramBuilder(self.engine, self.frame(attribute), self.named_roles.nulls, position)
 
     def spelling_conflicts(self) -> dict[str, str]:
         """Return a sentence for each column whose spellings the user must decide on, by its name."""
-        return spelling_conflicts(self.engine, self._value_columns(), self.given.values)
+        return spelling_conflicts(self.engine, self._value_columns(), self.named_roles.values)
 
     def refuse_spelling_conflicts(self) -> None:
         """Raise UsageError if the user must decide on the spellings of a column."""
-        refuse_spelling_conflicts(self.engine, self._value_columns(), self.given.values)
+        refuse_spelling_conflicts(self.engine, self._value_columns(), self.named_roles.values)
 
     def spelling_statements(self) -> list[Statement]:
         """Return the statements of `spelling_conflicts`."""
-        return spelling_statements(self.engine, self._value_columns(), self.given.values)
+        return spelling_statements(self.engine, self._value_columns(), self.named_roles.values)
 
     def _value_columns(self) -> list[ColumnValues]:
         others = () if self.population is None else (self.population,)

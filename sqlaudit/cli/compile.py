@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.errors import ExitCode, UnknownFile, UsageError
 from sqlaudit.base.files import check_destination, check_ending, write_text
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, all_options_of, option, request_from
@@ -163,7 +163,7 @@ def _write_statements(statements: Sequence[PolicyStatement], folder: Path) -> No
     from sqlaudit.gates.standalone.policies import statement_text
 
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {str(folder)!r}. Make it first.")
+        raise UnknownFile(f"There is no folder {str(folder)!r}. Make it first.")
     for statement in statements:
         if statement.test_id:
             write_text(folder / f"{statement.test_id}.sql", statement_text(statement))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.base.errors import ExitCode, InputError, UsageError
+from sqlaudit.base.errors import ExitCode, InputError, UsageError, unreadable_file
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import Work, cover_options, limit_options, output_options
@@ -93,7 +93,7 @@ def read_document(path: Path) -> Document:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(path, error) from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
     if not isinstance(content, dict) or "report" not in content:
@@ -149,8 +149,8 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
     key = read_public_key(options["key"]) if options["key"] is not None else None
     texts = (options["target"], options["where"], options["query"])
     inputs = {} if options["inputs"] is None else inputs_from(options["inputs"])
-    request = request_from_certificate(content["asked"], *texts, inputs)
-    if content["asked"]["database"] and db is None:
+    request = request_from_certificate(content["request"], *texts, inputs)
+    if content["request"]["database"] and db is None:
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
     verification = Verification(certificate, content, request, key, options["trust_expressions"])
     others = further_targets(request.inputs, request.target)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
-from sqlaudit.base.errors import BudgetSpent, Stop, UsageError, never
+from sqlaudit.base.errors import BudgetSpent, ConflictingRoles, Stop, UsageError, never
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about
@@ -76,7 +76,7 @@ def refuse_duplicates(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
     seen: set[str] = set()
     for column in chosen:
         if column.name in seen:
-            raise UsageError(f"Column {column.name!r} is named twice.")
+            raise ConflictingRoles(f"Column {column.name!r} is named twice.")
         seen.add(column.name)
     return tuple(chosen)
 

@@ -66,7 +66,7 @@ class Effect(base.Documented):
 
     @property
     def stays(self) -> bool:
-        """Whether leaving out the column is known to change nothing."""
+        """True if leaving out the column is known to change nothing."""
         return self.at_risk is not None and self.at_risk == self.without
 
     def sentence(self, unit: str = "rows") -> str:
@@ -93,14 +93,14 @@ class Sampled(base.Documented):
         rows: rows of the table. drawn: rows of the sample, without replacement. seed: of the sample.
         delta: an upper bound of the probability that a set separates all sampled rows but leaves more than a share
             epsilon of all pairs of rows unseparated.
-        alike: whether two sampled rows are equal in all columns, so that no set separates all of them.
+        has_duplicates: whether two sampled rows are equal in all columns, so that no set separates all of them.
     """
 
     rows: int
     drawn: int
     delta: Share = field(metadata=base.AS_FLOAT)
     seed: Annotated[int, base.ANY_NUMBER]
-    alike: bool = False
+    has_duplicates: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ColumnSets(base.MeasuredResult, Shown):
 
     Args:
         engine: the engine and its version. target: the table. columns: the searched columns.
-        wanted: the property of the sets; `separating` in a sample. find: which of these sets.
+        kind: the property of the sets; `separating` in a sample. find: which of these sets.
         k: rows (or people) that a class must have.
         tolerance: share of the rows allowed in smaller classes; a set with more violates.
         epsilon: a set identifies when its ratio is at least 1 - epsilon. ratio: which ratio that is.
@@ -169,7 +169,7 @@ class ColumnSets(base.MeasuredResult, Shown):
             in order.
         open_sets: sets that were next to be decided when the search stopped, as far as they were known; more may lie
             behind them. 0 when nothing is open.
-        effects: what each column contributes. whole: the figures of all columns together, None when not counted.
+        effects: what each column contributes. all_columns: the figures of all columns together, None when not counted.
         repair: a smallest group of columns without which no set (of up to max_size columns) violates; None when there
             is none, when not all minimal sets are known, when identifying sets were searched, or when the time budget
             ended before the proof.
@@ -184,7 +184,7 @@ class ColumnSets(base.MeasuredResult, Shown):
     engine: str = ""
     target: str
     columns: tuple[str, ...]
-    wanted: Annotated[str, Literal["violating", "identifying", "separating"]]
+    kind: Annotated[str, Literal["violating", "identifying", "separating"]]
     find: Annotated[str, Literal["all", "minimum", "greedy", "ranking"]]
     k: Annotated[int, base.FROM_1]
     tolerance: Share = field(metadata=base.AS_FLOAT)
@@ -203,7 +203,7 @@ class ColumnSets(base.MeasuredResult, Shown):
     open_sets: int
     counts: Counts
     effects: tuple[Effect, ...] = ()
-    whole: ColumnSet | None = None
+    all_columns: ColumnSet | None = None
     repair: tuple[str, ...] | None = None
     sample: Sampled | None = None
     _by_hand: bool = field(default=False, repr=False, compare=False)
@@ -211,7 +211,7 @@ class ColumnSets(base.MeasuredResult, Shown):
 
     @property
     def by_hand(self) -> bool:
-        """Whether the search was interrupted."""
+        """True if the search was interrupted."""
         return self._by_hand
 
     def explain(self, columns: Sequence[str]) -> Explanation:
@@ -312,7 +312,7 @@ class ColumnSetsReport(MeasuredReport[ColumnSets]):
 
 
 def _headline(result: ColumnSets) -> str:
-    """What so many column sets do."""
+    """Return the headline: the number of column sets, and their effect."""
     sets, one = doc.plural(result.sets_found, "column set") + _size(result), result.sets_found <= 1
     if result.find == "ranking":
         return f"{sets}, by {result.unit} at risk"
@@ -320,14 +320,14 @@ def _headline(result: ColumnSets) -> str:
         sets = f"no column set{_size(result)}" + ("" if result.complete else " found so far")
     if result.sample is not None:
         return f"{sets} {'separates' if one else 'separate'} a sample of {doc.count(result.sample.drawn)} rows"
-    if result.wanted == "violating":
+    if result.kind == "violating":
         return f"{sets} {'puts' if one else 'put'} {result.unit} at risk"
     return f"{sets} {'identifies' if one else 'identify'} {result.unit}"
 
 
 def _sampled(result: ColumnSets, sample: Sampled) -> Iterator[doc.Words]:
     """The conclusions from a sample; no set found in one is called identifying."""
-    if sample.alike:
+    if sample.has_duplicates:
         yield doc.Toned(
             "Two sampled rows are equal in all columns, so no set separates all of them.",
             hint=f"Search distinct rows (SELECT DISTINCT in {spelled('query')}), or all rows: leave out "
@@ -364,7 +364,7 @@ def _definition(result: ColumnSets) -> str:
     if result.find == "ranking":
         return f"All column sets{size} were counted. Those with most {result.unit} at risk come first."
     kind = {"all": "Minimal", "minimum": "Smallest", "greedy": "Some minimal"}[result.find] + f" column sets{size}"
-    if result.wanted == "violating":
+    if result.kind == "violating":
         allowed = f"more than {doc.percent(result.tolerance)} of the" if result.tolerance else "some"
         return f"{kind} with {allowed} {result.unit} in classes smaller than {result.k}."
     if result.sample is not None:
@@ -419,12 +419,13 @@ def _effects(result: ColumnSets) -> Iterator[doc.Words]:
 
 
 def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
-    """Those with most at risk first, where nobody asked for another order; fewer columns first among equals.
+    """Return the sets in the order of the report: most at risk first unless another order was requested; then fewer
+    columns first.
 
     Where there are more sets than anybody reads: in how many of them each column is, too, and the worst of these.
     """
     ordered, order = list(result.sets), ""
-    if result.sample is None and result.find != "ranking" and result.wanted == "violating":
+    if result.sample is None and result.find != "ranking" and result.kind == "violating":
         ordered.sort(key=lambda one: (-one.rows_at_risk, -one.unique_rows, len(one.columns)))
         order = f" with most {result.unit} at risk"
     first = ordered[:_SHOWN]

@@ -13,7 +13,18 @@ from itertools import islice
 
 import numpy as np
 
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, UsageError, at_once, by_hand, until, verdict
+from sqlaudit.base.errors import (
+    STOPPED,
+    BudgetSpent,
+    ConflictingRoles,
+    Stop,
+    UnknownColumn,
+    UsageError,
+    at_once,
+    by_hand,
+    until,
+    verdict,
+)
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.sql import Raw, environment, render
@@ -91,7 +102,7 @@ def measure_effects(result: ColumnSets, minimal: Sequence[int], search: SetSearc
             effects.append(effect if counter.stop() else _measure_coarsening(effect, position, search))
     except STOPPED as why:
         return replace(result, effects=(*effects, *frequencies[len(effects) :]), _by_hand=by_hand(why))
-    return replace(result, effects=tuple(effects), whole=describe_set(top, result.columns, counter, top))
+    return replace(result, effects=tuple(effects), all_columns=describe_set(top, result.columns, counter, top))
 
 
 def _count_risk_without(columns: Sequence[int], counter: SetCounter, everything: int) -> tuple[Figures, dict[int, int]]:
@@ -345,8 +356,8 @@ def search_columns(
             counter.close()
         result = search.result(relation.label, outcome, sampled)
         if sample is not None:
-            drawn = replace(sample, alike=has_equal_rows)
-            result = replace(result, wanted="separating", epsilon=request.epsilon, sample=drawn)
+            drawn = replace(sample, has_duplicates=has_equal_rows)
+            result = replace(result, kind="separating", epsilon=request.epsilon, sample=drawn)
         else:
             result = replace(result, _figures=search.figures_of)
             if request.effects:
@@ -418,7 +429,7 @@ def _check_person(request: ColumnRequest, person: Chosen | None, chosen: Sequenc
     if person is None:
         return
     if person.name in {column.name for column in chosen}:
-        raise UsageError(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
+        raise ConflictingRoles(f"Column {person.name!r} identifies the person and cannot be searched. Leave it out.")
     if request.identifying and request.epsilon:
         raise UsageError(f"{spelled('epsilon')} counts rows, not people: leave it or {spelled('entity')} out.")
     if request.rank_by is RankBy.SEPARATION:
@@ -477,7 +488,7 @@ class SetSearch:
             return list(range(self.width))
         unknown = [name for name in self.request.start if name not in self.columns]
         if unknown:
-            raise UsageError(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
+            raise UnknownColumn(f"{about('start')}: {unknown[0]!r} is not among the searched columns.")
         return [self.columns.index(name) for name in dict.fromkeys(self.request.start)]
 
     def _choose_decision(self) -> Decide:
@@ -529,7 +540,7 @@ class SetSearch:
         return ColumnSets(
             target=target,
             columns=self.columns,
-            wanted="identifying" if request.identifying else "violating",
+            kind="identifying" if request.identifying else "violating",
             find=request.find.value,
             k=request.k,
             tolerance=request.tolerance,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, MissingDriver, UsageError
+from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, MissingDriver, UnknownFile, UsageError
 from sqlaudit.base.files import expanded, is_file, resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about
@@ -141,7 +141,7 @@ def _address_of_file(driver: AdbcDriver, rest: str) -> AdbcPlace:
     """
     file = resolved(expanded(rest.removeprefix("///")))
     if not is_file(file):
-        raise UsageError(f"{about('db')}: there is no such file for the ADBC driver {driver.name}.")
+        raise UnknownFile(f"{about('db')}: there is no such file for the ADBC driver {driver.name}.")
     if driver.name == "sqlite":
         from sqlaudit.engines.duckdb.sqlite import has_log, is_in_wal_mode
 

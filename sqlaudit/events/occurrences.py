@@ -92,7 +92,7 @@ class Occurrences:
         return self.keep("names", "events_names", plain=self.plain or self.dictionary)
 
     def with_limit(self, k: int) -> Occurrences:
-        """The same for another k."""
+        """Return a copy for another k."""
         return replace(self, first_safe=int(self.ask("events_totals", k=k)[0][3] or 0))
 
     def drop(self, name: str) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import (
@@ -133,7 +133,7 @@ def tolerated(chosen: Sequence[Chosen], events: int, given: Sequence[Tolerance])
     names = [one.name.casefold() for one in chosen[:events]]
     for one in given:
         if one.column.casefold() not in names:
-            raise UsageError(f"{spelled('tolerance')} names {one.column!r}, which is not in {spelled('qi')}.")
+            raise UnknownColumn(f"{spelled('tolerance')} names {one.column!r}, which is not in {spelled('qi')}.")
         place = names.index(one.column.casefold())
         if place in found:
             raise UsageError(f"{spelled('tolerance')} names {one.column!r} twice.")

@@ -90,7 +90,7 @@ class PersonsFound(base.Documented):
 
 
 @dataclass(frozen=True)
-class TellingValue(base.Documented):
+class RevealingValue(base.Documented):
     """A value of a column, and the minimal sets of events with it.
 
     Args:
@@ -102,19 +102,19 @@ class TellingValue(base.Documented):
 
 
 @dataclass(frozen=True)
-class TellingColumn(base.Documented):
+class RevealingColumn(base.Documented):
     """The values of a column in minimal sets: sets that fewer than k share, while at least k share each part.
 
     Args:
         column: its name. values: different values in such sets.
-        half: the number of most revealing values that account for half of all places in sets.
+        values_for_half: the number of most revealing values that account for half of all places in sets.
         top: the most revealing values, when values may be shown.
     """
 
     column: str
     values: int
-    half: int
-    top: tuple[TellingValue, ...] = ()
+    values_for_half: int
+    top: tuple[RevealingValue, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class PersonAtRisk(base.Documented):
         singled_out: the fewest events that nobody else has, None when no known number of events singles out.
         exposed: the fewest events that fewer than k people share. events: different events of the person.
         sets: the number of sets of the fewest events that single out. key: the person, None unless values may be shown.
-        telling: the events of one such set, by the columns; empty unless values may be shown.
+        revealing_events: the events of one such set, by the columns; empty unless values may be shown.
     """
 
     singled_out: int | None
@@ -133,7 +133,7 @@ class PersonAtRisk(base.Documented):
     events: int
     sets: int
     key: str | None
-    telling: tuple[tuple[str | None, ...], ...]
+    revealing_events: tuple[tuple[str | None, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -161,8 +161,8 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
             are fewer). static_k: the fewest people with the same static values; None without static columns.
         effects: the figures without each column, at the largest number of known events; empty unless requested.
         coherence: what events reveal about each sensitive column: (h,k,p)-coherence, p = `known`.
-        telling: the values of columns in minimal sets, which fewer than k people share while at least k share each
-            part; empty unless effects were requested.
+        revealing_values: the values of columns in minimal sets, which fewer than k people share while at least k share
+            each part; empty unless effects were requested.
         most_at_risk: people whom the fewest events single out, then those whom the fewest expose; empty unless
             requested. checks: the requirements with their verdicts; only where there are any.
     """
@@ -197,24 +197,24 @@ class PersonsResult(WithVerdict, base.MeasuredResult, Shown):
     static_k: int | None = field(default=None, metadata=base.key("persons.static_k"))
     effects: tuple[WithoutColumn, ...] = field(default=(), metadata=base.key("persons.effects"))
     coherence: tuple[Coherence, ...] = field(default=(), metadata=base.key("persons.coherence"))
-    telling: tuple[TellingColumn, ...] = field(default=(), metadata=base.key("persons.telling"))
+    revealing_values: tuple[RevealingColumn, ...] = field(default=(), metadata=base.key("persons.revealing_values"))
     most_at_risk: tuple[PersonAtRisk, ...] = field(default=(), metadata=base.key("persons.most_at_risk"))
     checks: tuple[Check, ...] = field(default=(), metadata=base.IF_ANY)
     _by_hand: bool = field(default=False, repr=False, compare=False)
 
     @property
     def by_hand(self) -> bool:
-        """Whether the user stopped the search."""
+        """True if the user stopped the search."""
         return self._by_hand
 
     @property
     def near(self) -> bool:
-        """Whether events match within a tolerance, so that people form no disjoint groups."""
+        """True if events match within a tolerance, so that people form no disjoint groups."""
         return bool(self.tolerance) or self.nulls == "wildcard"
 
     @property
     def complete(self) -> bool:
-        """Whether every requested number of known events was counted."""
+        """True if every requested number of known events was counted."""
         besides = (row.exact for one in self.coherence for row in one.uncertainty)
         return all(one.exact for one in self.curve) and all(besides)
 
@@ -240,8 +240,8 @@ def headline(result: PersonsResult) -> doc.Words:
     order = f", in the order of {result.sequence}," if result.sequence and last.known > 1 else ""
     text = f"{result.target}: {events(last.known)} of a person{order} {_expose(result, last)}"
     # the sensitive column that is revealed for most people
-    told = max(result.coherence, key=lambda one: _telling(one)[-1].told_persons, default=None)
-    persons = _telling(told)[-1].told_persons if told is not None else 0
+    told = max(result.coherence, key=lambda one: _telling(one)[-1].disclosed_persons, default=None)
+    persons = _telling(told)[-1].disclosed_persons if told is not None else 0
     if told is not None and persons:
         besides = "with sensitive values " if told.uncertainty else ""
         text += f", and {besides}can reveal the {told.sensitive} of {among(result, persons)}"
@@ -294,9 +294,9 @@ def _learning(result: PersonsResult, told: Coherence) -> Iterator[doc.Words]:
     one_name, many = names if told.uncertainty else ("known event", "known events")
     curve = _telling(told)
     for one in curve:
-        if one.told_persons:
+        if one.disclosed_persons:
             least = "" if one.exact else "at least "
-            pieces, whom = doc.plural(one.known, one_name, many), among(result, one.told_persons)
+            pieces, whom = doc.plural(one.known, one_name, many), among(result, one.disclosed_persons)
             yield doc.bad(
                 f"{pieces} can reveal the {told.sensitive} of {least}{whom}: more than {doc.percent(result.h)} of the "
                 "people who share them have the same value."
@@ -419,7 +419,7 @@ def _told_of(result: PersonsResult, told: Coherence) -> Iterator[tuple[doc.Secti
 def _learnt(result: PersonsResult, curve: tuple[ValueDisclosure, ...], known: str, caption: str) -> doc.Table:
     one_value = f"#Revealed (more than {doc.percent(result.h)})"
     rows = (
-        (*_least(one), doc.percent(one.share), *_with_shares(result, one.told_persons, one.exposed_persons))
+        (*_least(one), doc.percent(one.share), *_with_shares(result, one.disclosed_persons, one.exposed_persons))
         for one in curve
     )
     heads = (f"#{known}", "#Fewest people", "#Largest share with the same value", one_value, "#Revealed or exposed")
@@ -514,11 +514,12 @@ def _effects(result: PersonsResult) -> doc.Table:
 
 def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
     yield (
-        f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; {doc.count(one.half)} of them make up half "
+        f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; "
+        f"{doc.count(one.values_for_half)} of them make up half "
         "of all places."
-        for one in result.telling
+        for one in result.revealing_values
     )
-    tops = ((one.column, top) for one in result.telling for top in one.top)
+    tops = ((one.column, top) for one in result.revealing_values for top in one.top)
     rows = ((name, MISSING if top.value is None else top.value, top.sets) for name, top in tops)
     yield doc.table(("Column", "Value", "#In minimal sets"), rows)
 
@@ -530,7 +531,7 @@ def _at_risk(result: PersonsResult) -> doc.Table:
     return doc.table_of(
         result.most_at_risk,
         (doc.Column(result.entity) if is_named else None, lambda person: person.key or MISSING),
-        ("By" if is_named else None, lambda person: "; ".join(map(_event_text, person.telling))),
+        ("By" if is_named else None, lambda person: "; ".join(map(_event_text, person.revealing_events))),
         ("#Singled out by", lambda person: NOBODY if person.singled_out is None else person.singled_out),
         ("#Exposed by", "exposed"),
         "#events",

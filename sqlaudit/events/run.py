@@ -190,7 +190,7 @@ class _Findings:
             static_k=static_k,
             effects=effects,
             coherence=coherence,
-            telling=telling,
+            revealing_values=telling,
             most_at_risk=at_risk,
             checks=checks,
             _by_hand=self.by_hand,
@@ -400,7 +400,7 @@ def asked_of(request: PersonsRequest) -> list[Asked]:
         model = kind(requirement.parameters, Context(None, 0))
         if model.needs_sensitive and not request.sensitive:
             raise UsageError(f"{requirement.text!r} needs a sensitive column. Name one with {spelled('sensitive')}.")
-        if model.drawn() and request.multiset:
+        if model.random_events() and request.multiset:
             raise UsageError(f"{requirement.text!r} cannot be combined with {spelled('multiset', True)}.")
         evaluations.append(Asked(model, requirement, None))
     return evaluations
@@ -427,5 +427,5 @@ def checks_of(
     of_values = [item for item in evaluations if item.model.needs_sensitive]
     for name, (_, values) in zip(sensitive, helds, strict=True) if of_values else ():
         figures.learnt.clear()
-        figures.search(events, PersonsWanted({}, told=asked_of_persons.told), values, stop)
+        figures.search(events, PersonsWanted({}, disclosure=asked_of_persons.disclosure), values, stop)
         yield from (check_of_people(replace(item, sensitive=name), figures, figures.rows) for item in of_values)

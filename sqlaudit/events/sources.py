@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation
@@ -167,7 +167,7 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
 
 
 def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
-    """The same, followed by coarser forms of the columns of events, where one is natural."""
+    """Return the columns, followed by coarser forms of the columns of events where there is a natural one."""
     coarser: dict[int, tuple[str, int]] = {}
     chosen = list(source.chosen)
     for position, column in enumerate(source.chosen[: source.events]):
@@ -188,7 +188,9 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
 
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
     if person.name in {column.name for column in chosen}:
-        raise UsageError(f"Column {person.name!r} identifies the person. It cannot be a column of events as well.")
+        raise ConflictingRoles(
+            f"Column {person.name!r} identifies the person. It cannot be a column of events as well."
+        )
 
 
 @dataclass(frozen=True)

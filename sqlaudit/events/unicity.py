@@ -28,7 +28,7 @@ from sqlaudit.events.occurrences import (
     occurrences_of,
     reading,
 )
-from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, TellingColumn, TellingValue
+from sqlaudit.events.result import Coherence, PersonAtRisk, PersonsFound, RevealingColumn, RevealingValue
 from sqlaudit.models.people import KnownEvents, PeopleFigures, Profile, RandomEvents, ValueDisclosure
 from sqlaudit.models.persons import PersonsWanted, covers
 
@@ -87,7 +87,7 @@ def singled_out(
 
 
 def sampled(occurrences: Occurrences, levels: Levels, size: int, draws: int, seed: int) -> RandomEvents:
-    """The same from people sampled without replacement, one draw of events each, with an interval."""
+    """Return the figures from people sampled without replacement, one sample of events each, with an interval."""
     persons = sum(levels.by_number.values())
     chance = random.Random(seed)
     places = sorted(chance.sample(range(persons), min(draws, persons)))
@@ -235,11 +235,11 @@ class CountedPersons(PeopleFigures):
     seed: int = 0
 
     def found(self) -> PersonsFound:
-        """The same for a result; of several curves the strictest."""
+        """Return the counts as figures of a result; of several curves the strictest."""
         k = max(self.curves, default=None)
         random = tuple(self.draws[number] for number in sorted(self.draws))
         curve = () if k is None else tuple(self.curves[k])
-        profile = Profile.of(self.alike, k or 2)
+        profile = Profile.of(self.group_sizes, k or 2)
         return PersonsFound(self.persons, self.rows, self.events, k, profile, curve, random)
 
     def search(
@@ -253,7 +253,7 @@ class CountedPersons(PeopleFigures):
             values: the sensitive values of each person. stop: whether the time is used up.
         """
         asked_of_persons = self._missing(asked_of_persons)
-        limits = {*asked_of_persons.known, *(k for k, _ in asked_of_persons.told)} or (
+        limits = {*asked_of_persons.known, *(k for k, _ in asked_of_persons.disclosure)} or (
             {2} if asked_of_persons.drawn else set()
         )
         for index, k in enumerate(sorted(limits, reverse=True)):
@@ -269,7 +269,7 @@ class CountedPersons(PeopleFigures):
     def _missing(self, asked_of_persons: PersonsWanted) -> PersonsWanted:
         sizes = {k: most for k, most in asked_of_persons.known.items() if not _reaches(self.curves.get(k, ()), most)}
         sizes_of_values = {
-            kh: most for kh, most in asked_of_persons.told.items() if not _reaches(self.learnt.get(kh, ()), most)
+            kh: most for kh, most in asked_of_persons.disclosure.items() if not _reaches(self.learnt.get(kh, ()), most)
         }
         return PersonsWanted(sizes, asked_of_persons.drawn - self.draws.keys(), sizes_of_values)
 
@@ -284,7 +284,7 @@ class CountedPersons(PeopleFigures):
     ) -> None:
         """Search the events that expose people, and keep the curve and the draws that requirements need."""
         sizes_by_share = (
-            {h: number for (limit, h), number in asked_of_persons.told.items() if limit == k}
+            {h: number for (limit, h), number in asked_of_persons.disclosure.items() if limit == k}
             if values is not None
             else {}
         )
@@ -320,7 +320,7 @@ def count_persons(engine: Engine, frame: Frame, asked_of_persons: PersonsWanted)
         UsageError: rows without a person.
         EngineError: the database refused a statement, failed or disconnected.
     """
-    relation, chosen, person = _columns(frame, with_sensitive=bool(asked_of_persons.told))
+    relation, chosen, person = _columns(frame, with_sensitive=bool(asked_of_persons.disclosure))
     keys = max(len(frame.keys), 1)
     nulls = NullPolicy.DISTINCT if frame.solo and frame.keys else NullPolicy.EQUAL
     with coded_rows(engine, relation, chosen, person) as (bench, coded):
@@ -417,7 +417,7 @@ class Tally(Watcher):
     def look(self, size: int, sets: Raw) -> None:
         self._tally = self.occurrences.keep("tally", "events_tally", tally=self._tally, size=size, sets=sets, k=self.k)
 
-    def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[TellingColumn]:
+    def columns(self, chosen: Sequence[Chosen], values: CellsBehind | None) -> Iterator[RevealingColumn]:
         """The columns with the figures of their values; with the values themselves where these may be shown."""
         names = self.occurrences.names()
         for position, column in enumerate(chosen):
@@ -425,8 +425,8 @@ class Tally(Watcher):
             rows = self.occurrences.ask("events_tally_column", **parameters)
             telling, half = (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
             cells = {} if values is None else values.of(column, f"c{position}", [int(row[2]) for row in rows])
-            top = tuple(TellingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
-            yield TellingColumn(column.name, telling, half, top)
+            top = tuple(RevealingValue(cells.get(int(code)), int(sets)) for _, _, code, sets in rows) if values else ()
+            yield RevealingColumn(column.name, telling, half, top)
 
     def close(self) -> None:
         self.occurrences.drop("tally")

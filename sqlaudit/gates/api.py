@@ -156,7 +156,7 @@ def run_gate(
     gone = () if request.source.select else gone_tests(accepted_states, result)
     names = tuple(f"{table}: {for_attribute(requirement, sensitive)}" for table, requirement, sensitive in gone)
     warnings = (*result.warnings, *_new_columns(accepted_states, result))
-    return replace(result, gone=names, notes=tuple(notes), warnings=warnings)
+    return replace(result, removed_tests=names, notes=tuple(notes), warnings=warnings)
 
 
 def _new_columns(accepted_states: Mapping[Key, Accepted], result: GateResult) -> Iterator[tuple[str, Warned]]:

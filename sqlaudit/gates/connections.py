@@ -13,7 +13,7 @@ from jinja2 import StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from sqlaudit.base.addresses import Whereabouts
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownFile, UsageError
 from sqlaudit.base.files import exists, expanded, is_file
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, load_nodes
@@ -109,7 +109,8 @@ _SCHEMA = ("schema", "dataset")
 
 
 def load_profile(name: str, folder: Path, *, target: str = "", profiles_dir: str = "") -> tuple[str, bool]:
-    """What `engines.connect` takes for a dbt profile, and whether any of it but the password came from the environment.
+    """Return the database of a dbt profile, as `engines.connect` takes it, and True if any part except the password
+    came from the environment.
 
     Args and errors as `profile_targets`; also a database of another kind is a `UsageError`.
     """
@@ -362,7 +363,7 @@ def _file(connection: Connection) -> Path:
     path = connection.folder / expanded(connection.value)
     if not exists(path):
         label = connection.value if connection.value.startswith("~") else str(path)
-        raise UsageError(f"Connection {connection.name!r} ({connection.place}): there is no file {label!r}.")
+        raise UnknownFile(f"Connection {connection.name!r} ({connection.place}): there is no file {label!r}.")
     return path
 
 

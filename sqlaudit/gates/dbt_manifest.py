@@ -120,7 +120,7 @@ def _refuse_without_table(manifest: Mapping[str, Any], file: Path) -> None:
 
 
 def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> tuple[str, ...]:
-    """What is to be said of files of the project that were changed after the manifest, which may lack requirements."""
+    """Yield notes on project files that changed after the manifest was made: it may lack their requirements."""
     written = manifest.stat().st_mtime_ns
     inside = (path for source in sources for path in sorted((folder / source).rglob("*")))
     files = [folder / "dbt_project.yml", *(path for path in inside if path.suffix in _READ and path.is_file())]

@@ -119,7 +119,7 @@ def outcome_of(spec: TestSpec, check: Check, rows: int) -> tuple[Outcome, str]:
 
 
 def among(check: Check, rows: int | None) -> int:
-    """Of how many rows, or persons, a check says that some fail."""
+    """Return the number of rows (or people) of which a check counts the failing ones."""
     return int(check.details.get("persons") or rows or 0)
 
 

@@ -258,7 +258,8 @@ def _joining(
 
 
 def _is_of(name: str, key: _Key) -> bool:
-    """Whether a name speaks of the same thing as a key or its table: numbers from 1 on are keys of every table."""
+    """Return True if a name is about the same thing as a key or its table: numbers from 1 on are keys of every
+    table."""
     words, key_words, of_table = {*words_of(name)}, {*words_of(key.facts.name)}, words_of(key.table.written)
     words_of_key = key_words.union(of_table, (word.removesuffix("s") for word in of_table))
     return words == key_words or bool((words - _NUMBER) & words_of_key)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.errors import SqlauditError, UnknownFile, UsageError
 from sqlaudit.base.files import exists
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, composed, load_nodes
@@ -101,7 +101,7 @@ def _read_contract(root: Node, path: str | Path) -> Policy:
 
 
 def _each_key_once(node: Node) -> None:
-    """Nothing for a file whose mappings have each key once, since nobody reads the other one.
+    """Refuse a file with a mapping that has a key twice, since readers would ignore one of them.
 
     Raises:
         UsageError: one has a key twice.
@@ -303,7 +303,7 @@ def load_policy(path: str | Path) -> Policy:
     file = Path(path)
     if str(path) == DEFAULT_POLICY and not exists(file):
         advice = "`sqlaudit init` writes one from your tables"
-        raise UsageError(f"There is no {DEFAULT_POLICY} here or in a folder above; {advice}.")
+        raise UnknownFile(f"There is no {DEFAULT_POLICY} here or in a folder above; {advice}.")
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty. `sqlaudit init` writes a policy to start from.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UnknownColumn, UsageError
 from sqlaudit.base.options import all_options_of
 from sqlaudit.base.spec import Roles
 from sqlaudit.gates.keys import LIMIT, POSITIVE, SOME_TEXTS, TEXT_OR_TEXTS, YES_OR_NO, Keys, described, key_of, keys_of
@@ -83,7 +83,7 @@ def loss_text(loss: LossLimit) -> str:
 
 
 def check_loss(loss: LossLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a loss that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.
@@ -96,7 +96,7 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
     if loss.key and loss.by_position:
         raise UsageError("'key' and 'by_position' exclude each other. Keep one.")
     if loss.column is not None and loss.column not in roles.quasi_identifiers:
-        raise UsageError(f"{loss.column!r} is not a quasi-identifier of this table.")
+        raise UnknownColumn(f"{loss.column!r} is not a quasi-identifier of this table.")
     if measure.complement is not loss.at_least:
         better, bound = ("better", "at_least") if measure.complement else ("worse", "at_most")
         raise UsageError(f"the measure {loss.measure!r} is {better} when it is higher; write {bound}.")
@@ -147,7 +147,7 @@ def series_text(limit: SeriesLimit) -> str:
 
 
 def check_series(limit: SeriesLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a series of releases that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.
@@ -220,7 +220,7 @@ def synthetic_text(limit: SyntheticLimit) -> str:
 
 
 def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
-    """Nothing, when a limit fits the table's roles.
+    """Refuse a limit on a synthetic table that does not fit the table's roles.
 
     Raises:
         UsageError: it does not; said before anything is connected.
@@ -232,6 +232,6 @@ def check_synthetic(limit: SyntheticLimit, roles: Roles) -> None:
     if model.needs_sensitive and not roles.sensitive:
         raise UsageError(f"{limit.requirement.text!r} needs a sensitive column: name one under 'sensitive'.")
     if KNOWN.most is not None and limit.known > KNOWN.most:
-        raise UsageError(f"'known' is at most {KNOWN.most}, not {limit.known}.")
+        raise OutOfRange(f"'known' is at most {KNOWN.most}, not {limit.known}.")
     if model.needs_holdout and limit.holdout is None:
         raise UsageError(f"{model.name!r} needs people who were not used: name their table under 'holdout'.")

@@ -191,7 +191,7 @@ def _drift(result: GateResult) -> Iterator[doc.Words]:
             if test.change is not None and test.change.drift is drift:
                 said = f"{word}: {test.name}. {test.change.sentence}".rstrip()
                 yield doc.Toned(said, "bad" if drift is Drift.WORSE else "plain")
-    for name in result.gone:
+    for name in result.removed_tests:
         yield f"gone: {name}."
 
 
@@ -265,7 +265,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
 
 
 def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
-    """The same for programs."""
+    """Return the history as data for programs."""
     tests = [
         {"table": table, "requirement": requirement, "sensitive": sensitive or None, "runs": list(map(asdict, listed))}
         for (table, requirement, sensitive), listed in moments.items()

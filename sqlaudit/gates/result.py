@@ -150,17 +150,17 @@ class GateTest(base.Documented):
 
     @property
     def name(self) -> str:
-        """What reports call it: `patients: l=2 for diagnosis`."""
+        """The name in reports: `patients: l=2 for diagnosis`."""
         return f"{self.table}: {self.wanted}"
 
     @property
     def wanted(self) -> str:
-        """What is required, and for which attribute."""
+        """The requirement, and the attribute that it is for."""
         return for_attribute(self.requirement, self.sensitive)
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all other tests, also from one run to the next."""
+        """The parts that distinguish it from all other tests, also from one run to the next."""
         return self.table, self.requirement, self.sensitive or ""
 
     @property
@@ -170,12 +170,12 @@ class GateTest(base.Documented):
 
     @property
     def tolerated(self) -> bool:
-        """Whether it holds only because a threshold of the policy lets some rows fail."""
+        """True if it passes only because a threshold of the policy lets some rows fail."""
         return self.outcome is Outcome.PASS and self.check is not None and self.check.status is not base.Status.PASS
 
     @property
     def blocks(self) -> bool:
-        """Whether it keeps the table from being published."""
+        """True if it keeps the table from being published."""
         return self.outcome in (Outcome.FAIL, Outcome.UNDETERMINED, Outcome.ERROR)
 
 
@@ -229,7 +229,7 @@ def _by_table(found: tuple[tuple[str, base.Warned], ...]) -> list[TableWarned]:
 
 
 def _loosened(test: GateTest) -> base.Warned:
-    """What is to be said of a requirement that a threshold loosens."""
+    """Return the note on a requirement that a threshold loosens."""
     assert test.check is not None
     number, unit = test.check.failing_rows or 0, "person" if "persons" in test.check.details else "row"
     meet = f"{number:,} {unit} does" if number == 1 else f"{number:,} {unit}s do"
@@ -245,8 +245,8 @@ class GateResult(base.Result, Shown):
         tests: one entry a requirement and sensitive column, in the policy's order.
         mistakes: what is wrong with the policy itself.
         tables: how many tables were tested. warnings: (table, warning) pairs of the audits.
-        baseline: the file with the accepted state, empty without one. gone: tests of the baseline that the policy no
-            longer has. notes: further sentences.
+        baseline: the file with the accepted state, empty without one. removed_tests: tests of the baseline that the
+            policy no longer has. notes: further sentences.
         places: (table, place) pairs: where each table's entry stands. datasets: what catalogues call each table.
     """
 
@@ -261,14 +261,14 @@ class GateResult(base.Result, Shown):
     mistakes: tuple[Mistake, ...] = ()
     warnings: tuple[tuple[str, base.Warned], ...] = field(default=(), metadata=base.shown(_by_table))
     baseline: str = field(default="", metadata=base.OR_NULL)
-    gone: tuple[str, ...] = ()
+    removed_tests: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     places: tuple[tuple[str, Place], ...] = field(default=(), metadata=base.LEFT_OUT)
     datasets: tuple[tuple[str, Dataset], ...] = field(default=(), metadata=base.LEFT_OUT)
 
     @base.told("tables", base.key("counts"))
     def counted(self) -> dict[Outcome, int]:
-        """How many tests ended in each way; outcomes that none has are left out."""
+        """The number of tests by outcome, without outcomes that no test has."""
         found = {outcome: sum(test.outcome is outcome for test in self.tests) for outcome in Outcome}
         return {outcome: number for outcome, number in found.items() if number}
 
@@ -281,14 +281,14 @@ class GateResult(base.Result, Shown):
     @property
     @base.told("passed", base.shown(_by_table))
     def notices(self) -> tuple[tuple[str, base.Warned], ...]:
-        """What stands directly under the verdict: table by table what it does not cover, worst first."""
+        """The warnings directly under the verdict: what it does not cover, table by table, worst first."""
         found = [pair for pair in dict.fromkeys(self.warnings) if pair[1].code in base.UNDER_VERDICT]
         found += [(test.table, _loosened(test)) for test in self.tests if test.tolerated]
         return tuple(sorted(found, key=lambda pair: base.UNDER_VERDICT.index(pair[1].code)))
 
     @property
     def broken(self) -> bool:
-        """Whether a test could not be run, or the policy has a mistake."""
+        """True if a test could not be run, or the policy has a mistake."""
         return bool(self.mistakes) or any(test.outcome is Outcome.ERROR for test in self.tests)
 
     @property
@@ -301,7 +301,7 @@ class GateResult(base.Result, Shown):
         return dict(self.places).get(table, Place(self.policy))
 
     def dataset_of(self, table: str) -> Dataset:
-        """What catalogues call a table."""
+        """Return the name of a table in catalogues."""
         return dict(self.datasets).get(table, Dataset("sqlaudit", table))
 
     @property
@@ -311,7 +311,7 @@ class GateResult(base.Result, Shown):
 
     @property
     def exit_codes(self) -> tuple[ExitCode, ...]:
-        """What tests and mistakes ask the process to end with; the command line takes the worst."""
+        """The exit codes of the tests and mistakes; the command line takes the worst."""
         return (*(test.exit_code for test in self.tests), *(ExitCode.USAGE for _ in self.mistakes))
 
 
@@ -333,7 +333,7 @@ class Threshold:
     share: bool
 
     def met(self, failing: int, rows: int) -> bool:
-        """Whether so many of so many rows meet the condition, exactly."""
+        """Return True if the share of these rows meets the condition, exactly."""
         value = Fraction(failing, rows) if self.share and rows else Fraction(failing)
         return {
             ">": value > self.number,
@@ -536,7 +536,7 @@ class TestSpec:
     description: str = ""
 
     def is_about(self, sensitive: str | None) -> bool:
-        """Whether it is for a sensitive attribute; None = for what has none."""
+        """Return True if it is for a sensitive attribute; None stands for requirements without one."""
         return not self.sensitive or sensitive is None or sensitive in self.sensitive
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownFile, UsageError
 from sqlaudit.base.files import PrivateFolder, check_destination, is_file, write_rows, write_text
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.result import Number, plain
@@ -265,7 +265,7 @@ class Baseline:
             UsageError: there is no such file, or it is no baseline.
         """
         if not is_file(self.path):
-            raise UsageError(
+            raise UnknownFile(
                 f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
                 "state."
             )
@@ -447,7 +447,7 @@ class History:
             UsageError: there is no such file, or it is no history.
         """
         if not is_file(self.path):
-            raise UsageError(f"There is no history {str(self.path)!r}; `sqlaudit test --history` adds a run to it.")
+            raise UnknownFile(f"There is no history {str(self.path)!r}; `sqlaudit test --history` adds a run to it.")
         numbers: dict[str, int] = {}
         moments: dict[Key, list[Moment]] = {}
         for line_number, text in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
@@ -473,7 +473,7 @@ class History:
 # `--store-failures`: the failing classes. Their keys are values of the audited table, and are kept only when
 # that was asked for.
 
-NAMES = ("table", "falls_short_of", "sensitive", "class_size", "class_rows", "classes", "figures", "key")
+NAMES = ("table", "failed_requirements", "sensitive", "class_size", "class_rows", "classes", "figures", "key")
 MARKER = "sqlaudit: failing classes; every run replaces this table"
 """The comment of our table, by which it is known: nothing else is ever replaced."""
 _BATCH = 10_000

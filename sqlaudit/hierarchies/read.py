@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
-from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.errors import InputError, UnknownFile, UsageError, unreadable_file
 from sqlaudit.base.files import as_written, is_folder, no_name
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
@@ -109,7 +109,7 @@ def hierarchy_rows(path: Path) -> list[tuple[int, list[str]]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")  # read_text() changes carriage returns inside values
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(path, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8.") from None
     except ValueError:
@@ -451,7 +451,7 @@ def _read_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
         if fitting:
             owners[max(fitting, key=len)].append(path)
     if columns and not any(owners.values()):
-        raise UsageError(f"{folder}: has no file …{columns[0]}.csv, and none for any other quasi-identifier.")
+        raise UnknownFile(f"{folder}: has no file …{columns[0]}.csv, and none for any other quasi-identifier.")
     return tuple(_read_column_file(column, owners[column], folder) for column in columns)
 
 

@@ -307,7 +307,7 @@ def check_hierarchy(engine: Engine, request: HierarchyRequest) -> HierarchyResul
     return HierarchyResult(
         target=request.target.name,
         column=hierarchy.column,
-        holds=column_dictionary.holds.kind.value,
+        value_kind=column_dictionary.holds.kind.value,
         form=hierarchy.form or "none",
         rows=column_dictionary.rows,
         missing_rows=column_dictionary.missing_rows,

@@ -46,7 +46,7 @@ class HierarchyResult(MeasuredResult, Shown):
     """A hierarchy of one column, checked against the values that occur.
 
     Args:
-        target: the table. column: the column or expression. holds: the kind of its values.
+        target: the table. column: the column or expression. value_kind: the kind of its values.
         form: the form of the hierarchy. rows: rows of the table. missing_rows: rows in which the column is missing.
         levels: from level 0, the values, to the highest, where every value is `*`.
         problems: one sentence for each problem; empty when the hierarchy can be used.
@@ -60,7 +60,7 @@ class HierarchyResult(MeasuredResult, Shown):
 
     target: str
     column: str
-    holds: Annotated[str, Kind]
+    value_kind: Annotated[str, Kind]
     form: Annotated[str, Literal["widths", "mask", "dates", "tree", "csv", "values", "sql", "none"]]
     rows: int
     missing_rows: int
@@ -73,7 +73,7 @@ class HierarchyResult(MeasuredResult, Shown):
     @property
     @told("missing_rows")
     def usable(self) -> bool:
-        """Whether every value has a label at every level, and the levels are nested."""
+        """True if every value has a label at every level, and the levels are nested."""
         return not self.problems
 
 

@@ -184,7 +184,7 @@ def _strategies(outcome: SearchOutcome, safe: Sequence[LatticeNode]) -> Strategi
     optima = None
     if local.optima is not None:
         optima = tuple(LocalOptimum(node, losses[node], strategies) for node, strategies in local.optima)
-    return Strategies(local.strategies, local.without, local.falls, optima)
+    return Strategies(local.strategies, local.without, local.loss_decreases, optima)
 
 
 def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlaudit.audits.models_asked import Combinations, differ_from_one_row, models_of_all_rows, without_population
 from sqlaudit.base.columns_of import Resolved, resolve, resolve_like
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Statement
@@ -141,7 +141,7 @@ class _Judged:
     predicate: str
 
     @property
-    def short(self) -> bool:
+    def fails(self) -> bool:
         """Return True if the requirement is not met."""
         return self.check.status is Status.FAIL
 
@@ -225,7 +225,7 @@ class AuditedNodes:
 
     @cached_property
     def _several(self) -> bool:
-        """Whether attackers who know all rows of a person are to be judged, and know more than from one of them."""
+        """True if attackers who know all rows of a person are judged, and know more than from one row."""
         finest = (0,) * len(self._layout.columns)
         frames = [self._frame(finest, attribute) for attribute in self._attributes]
         several = any(differ_from_one_row(frame, self._known_rows, self._nulls, self._combinations) for frame in frames)
@@ -253,12 +253,12 @@ class AuditedNodes:
             classes=parts[0].sizes.count,
             failing_rows=failing,
             smallest=parts[0].sizes.min_size or 0,
-            fails=tuple(requirement.failure for requirement in requirements if requirement.short),
+            fails=tuple(requirement.failure for requirement in requirements if requirement.fails),
         )
 
     def _holds(self, requirements: Sequence[_Judged], failing_rows: int) -> bool:
         return failing_rows <= self.limit_rows and not any(
-            requirement.short and not requirement.of_classes for requirement in requirements
+            requirement.fails and not requirement.of_classes for requirement in requirements
         )
 
     def _part(self, node: Node, attribute: Attribute, *, every: bool = False) -> _Share:
@@ -284,7 +284,7 @@ class AuditedNodes:
         for item, check in zip(requirements, judged.checks, strict=True):
             undetermined = check.status is Status.UNDETERMINED and judged.rows
             if undetermined and not item.model.verdict_by_level:
-                raise UsageError(f"{check.text!r} cannot be decided for every node: {check.note}.")
+                raise Undecidable(f"{check.text!r} cannot be decided for every node: {check.note}.")
             # an estimate proves nothing, and neither does none
             decided = replace(check, status=Status.FAIL) if undetermined else check
             judged_requirements.append(_Judged(item, decided, predicates.get(item.requirement.text, "")))
@@ -292,7 +292,7 @@ class AuditedNodes:
 
     @property
     def _together(self) -> bool:
-        """Whether classes are told apart by keys: to compare those of several attributes, or to leave some out."""
+        """True if classes are distinguished by keys: to compare those of several attributes, or to leave some out."""
         return (len(self._attributes) > 1 or self.limit_rows > 0) and not self._joint
 
     def _failing_classes(self, node: Node) -> Statement | None:
@@ -302,7 +302,7 @@ class AuditedNodes:
         """
         parts = [self._part(node, attribute) for attribute in self._attributes]
         failing = [
-            (part, [requirement for requirement in part.judged if requirement.short and requirement.of_classes])
+            (part, [requirement for requirement in part.judged if requirement.fails and requirement.of_classes])
             for part in parts
         ]
         statements = [Raw("(" + self._failing(part, short) + ")") for part, short in failing if short]
@@ -394,7 +394,7 @@ class AuditedNodes:
             [
                 requirement
                 for requirement in part.judged
-                if requirement in requirements and requirement.short and requirement.of_classes
+                if requirement in requirements and requirement.fails and requirement.of_classes
             ]
             for part in parts
         ]
@@ -413,7 +413,7 @@ class AuditedNodes:
         if len(requirements) <= 1:
             return sum(requirement.check.failing_rows or 0 for requirement in requirements)
         if not all(requirement.predicate for requirement in requirements):
-            raise UsageError(
+            raise Undecidable(
                 f"{requirements[0].item.requirement.text!r} and others fail in too many ways to count the rows "
                 "together."
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlaudit.audits.models_asked import asked_models
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.base.sql import Raw, render
@@ -116,7 +116,7 @@ class KeyLayout:
             raise UsageError(f"A node needs one level for each of the {len(self.columns)} columns, not {len(node)}.")
         for column, level in zip(self.columns, node, strict=True):
             if not 0 <= level <= max(1, column.height):
-                raise UsageError(f"{column.label} has no level {level}. Its levels are 0 to {column.height}.")
+                raise OutOfRange(f"{column.label} has no level {level}. Its levels are 0 to {column.height}.")
 
 
 def code_values(workbench: Engine, columns: Sequence[KeyColumn], name: str = "") -> KeyLayout:
@@ -341,7 +341,8 @@ def decides(item: Asked) -> bool:
 
 
 def inherited(model: Model, limit_rows: int) -> bool:
-    """Whether coarser nodes inherit a model's verdict under a suppression limit of so many rows (SPEC: section 4)."""
+    """Return True if coarser nodes inherit a model's verdict under a suppression limit of this number of rows (SPEC:
+    section 4)."""
     return model.inherited_with_limit if limit_rows else model.inherited
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.result import Number
 from sqlaudit.base.sql import environment, render
@@ -439,7 +439,7 @@ class NodeFigures:
         )
         rows = self.workbench.run(statement)
         if len(rows) > MAX_COMBINATIONS:
-            raise UsageError(
+            raise Undecidable(
                 f"The classes have more than {MAX_COMBINATIONS:,} different combinations of values, too many to decide."
             )
         return [tuple(row) for row in rows]

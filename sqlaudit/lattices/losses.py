@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import Relation
@@ -294,7 +294,7 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
         if column is None:
             raise UsageError(f"{about('weights')}: {name!r} is not a column of the search.{closest(name, columns)}")
         if weight < 0:
-            raise UsageError(f"{about('weights')}: a weight must be at least 0; that of {name!r} is {weight}.")
+            raise OutOfRange(f"{about('weights')}: a weight must be at least 0; that of {name!r} is {weight}.")
         weights[column] = weight
     if not any(weights.values()):
         raise UsageError(f"{about('weights')}: at least one column needs a weight above 0.")

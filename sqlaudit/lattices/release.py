@@ -256,7 +256,7 @@ def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
 
 
 def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
-    """What rows of one class share; where missing values are equal to nothing, a row that lacks a label is alone."""
+    """Return the keys of a class; where missing values equal nothing, a row without a label is a class of its own."""
     keys = [column.name for column in layout.published if column.key]
     if opened.given.nulls is NullPolicy.DISTINCT and keys:
         labels = [Raw(column.expression) for column in layout.coarsened if column.name in keys]

@@ -78,7 +78,7 @@ def grid_picture(result: LatticeResult) -> doc.Picture | None:
 
 
 def grid_table(result: LatticeResult) -> doc.Table | None:
-    """The same in numbers."""
+    """Return the grid as a table of numbers."""
     if (found := _grid(result)) is None:
         return None
     low, high, counts, nodes = found
@@ -221,8 +221,8 @@ def local_blocks(result: LatticeResult) -> Iterator[doc.Content]:
         f"{ways}{without}. A strategy goes from the finest node to the coarsest, one level of one column at a time. "
         "Its local optimum is its safe node with the smallest loss."
     )
-    if local.falls:
-        yield f"At {doc.plural(local.falls, 'step')} between safe nodes, the coarser node has less loss."
+    if local.loss_decreases:
+        yield f"At {doc.plural(local.loss_decreases, 'step')} between safe nodes, the coarser node has less loss."
     if local.optima is None:
         yield "Strategies are not counted by local optimum, because there are too many steps where loss decreases."
 

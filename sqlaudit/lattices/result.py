@@ -141,13 +141,13 @@ class Strategies(Documented):
 
     Args:
         strategies: their number. without: those without a safe node.
-        falls: steps from a safe node to a next coarser safe one with less loss.
+        loss_decreases: steps from a safe node to a next coarser safe one with less loss.
         optima: the local optima, smallest loss first; None where counting their strategies takes too long.
     """
 
     strategies: int
     without: int
-    falls: int
+    loss_decreases: int
     optima: tuple[LocalOptimum, ...] | None
 
 
@@ -289,7 +289,7 @@ class LatticeResult(MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether a safe node is known."""
+        """True if a safe node is known."""
         return self.best is not None
 
     def every_node(self) -> Iterator[Levels]:
@@ -297,7 +297,7 @@ class LatticeResult(MeasuredResult, Shown):
         return product(*(range(column.height + 1) for column in self.searched))
 
     def verdict(self, levels: Levels) -> bool | None:
-        """Whether a node is safe, by counting or by proof; None where it is not known."""
+        """True if a node is safe, by counting or by proof; None where it is not known."""
         if not self.verdicts:
             return next((node.safe for node in self.walk if node.levels == tuple(levels)), None)
         place = 0
@@ -349,5 +349,5 @@ class LatticeResult(MeasuredResult, Shown):
 
     @told("minimal", key("lattice.minimal_nodes"))
     def _minimal_nodes(self) -> tuple[LatticeNode, ...] | None:
-        """The same with their figures."""
+        """The minimal safe nodes with their figures."""
         return self.minimal

@@ -22,7 +22,7 @@ from sqlaudit.audits.release import (
 )
 from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import EngineError, ExitCode, UsageError, until, verdict
+from sqlaudit.base.errors import EngineError, ExitCode, Undecidable, UsageError, until, verdict
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
@@ -209,12 +209,12 @@ def plan_search(searched: SearchedTable) -> list[Statement]:
 def opened_for_release(searched: SearchedTable, requirements: Sequence[Requirement]) -> OpenedForRelease:
     """Return the table as its release needs it."""
     table, engine = searched.opened, searched.opened.engine
-    attributes = read_attributes(engine, table.relation, table.roles, table.given, requirements, table.inputs)
+    attributes = read_attributes(engine, table.relation, table.roles, table.named_roles, requirements, table.inputs)
     return OpenedForRelease(
         engine,
         table.relation,
         in_one_spelling(engine, table.relation, table.roles),
-        table.given,
+        table.named_roles,
         searched.hierarchies,
         tuple(column_type(engine, table.relation, column) for column in table.roles.quasi_identifiers),
         tuple(attributes),
@@ -225,7 +225,7 @@ def _refuse_many(request: LatticeRequest, heights: Sequence[int]) -> None:
     """Raise UsageError if what can be learnt is to be computed at each of very many nodes."""
     nodes = math.prod(height + 1 for height in heights)
     if request.knowledge and nodes > MOST_PRICED:
-        raise UsageError(
+        raise Undecidable(
             f"{spelled('knowledge')} allows at most {MOST_PRICED:,} nodes, but this lattice has {nodes:,}. Leave out "
             "levels of the hierarchies, or quasi-identifiers."
         )

@@ -144,7 +144,7 @@ class Model:
             cls.main = cls.parameters[0].name
 
     def __init__(self, parameters: Mapping[str, Any], context: Context) -> None:
-        self.given = dict(parameters)
+        self.stated_parameters = dict(parameters)
         self.values = {p.name: parameters.get(p.name, p.default) for p in self.parameters}
         self.context = context
         self.prepare()
@@ -167,7 +167,7 @@ class Model:
         """Return what was found over all classes."""
         return answers.folded(self)
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """Return what it tells of a class that fails, besides those facts of it that are shown anyway."""
         return ()
 
@@ -220,20 +220,20 @@ class Model:
     @property
     def required(self) -> base.Number | None:
         """The limit of a requirement, None when only the level is asked for."""
-        value = self.given.get(self.main)
+        value = self.stated_parameters.get(self.main)
         return value if isinstance(value, int | Fraction) else None
 
     @property
     def is_required(self) -> bool:
         """Return True if a verdict is asked for."""
-        return bool(self.given)
+        return bool(self.stated_parameters)
 
     def shown_parameters(self) -> dict[str, Any]:
-        """The parameters besides the limit, for reports."""
+        """Return the parameters besides the limit, for reports."""
         return {k: v for k, v in self.values.items() if k != self.main and v is not None}
 
     def facts(self) -> tuple[Fact, ...]:
-        """The facts of a class that levels and predicates speak of (besides size, n)."""
+        """Return the facts of a class that levels and predicates use, apart from its size n."""
         return ()
 
     def levels(self) -> dict[str, Level]:
@@ -241,25 +241,26 @@ class Model:
         return {}
 
     def failing(self) -> str:
-        """SQL over facts: true for a class that fails (and is not `doubtful`); empty = nothing to judge."""
+        """Return the SQL condition over facts for a class that fails and is not `doubtful`; empty if there is nothing
+        to judge."""
         return ""
 
     def doubtful(self) -> str:
-        """SQL over facts: true for a class that floats cannot tell; empty = never."""
+        """Return the SQL condition over facts for a class that floats cannot decide; empty = never."""
         return ""
 
     @property
     def fewest(self) -> int | None:
-        """How many rows (contributors of a cell) are enough to satisfy it, where nothing else matters; else None."""
+        """The rows (contributors of a cell) that suffice to meet the model, if nothing else matters; else None."""
         return None
 
     def holds(self, counts: Mapping[int, int]) -> bool:
         """Return True if a class with these counts (lane to rows) satisfies the model, exactly."""
         raise NotImplementedError(self.name)
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
-        """What `holds` says of every class of this size whose values are drawn from one with these counts, largest
-        first; None where that depends on the draw. For models `by_counts`."""
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
+        """Return the value of `holds` for every class of this size whose values are drawn from one with these counts,
+        largest first; None where it depends on the draw. For models `by_counts`."""
         return None
 
     def falls_short(self, combination: Sequence[Any]) -> bool:
@@ -267,7 +268,7 @@ class Model:
         raise NotImplementedError(self.name)
 
     def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
-        """The main number, where the sizes of the classes tell it."""
+        """Return the main number if the sizes of the classes determine it."""
         return None
 
     def pieces(self) -> int | None:
@@ -283,12 +284,12 @@ class Model:
         return 1
 
     def conclude(self, levels: dict[str, Any]) -> dict[str, base.Number | None]:
-        """The reported numbers from what the database gave (already folded over all classes)."""
+        """Return the reported numbers from those of the database, already folded over all classes."""
         return {name: None if value is None else number(value) for name, value in levels.items()}
 
 
 def number(value: Any) -> base.Number:
-    """A database's number as int or float."""
+    """Return a database's number as int or float."""
     if isinstance(value, int | Fraction):
         return value
     as_float = float(value)
@@ -296,7 +297,7 @@ def number(value: Any) -> base.Number:
 
 
 def band(limit: float) -> tuple[float, float]:
-    """The interval around a limit in which exact arithmetic decides."""
+    """Return the interval around a limit in which exact arithmetic decides."""
     width = BAND * max(1.0, abs(limit))
     return limit - width, limit + width
 
@@ -307,13 +308,13 @@ class StatedPerson:
 
     Args:
         numbers: of each whether it holds numbers. values: what each is compared with, as parameters of a statement.
-        place: where the user wrote them. shown: whether sensitive values may be named beside the beliefs in them.
+        place: where the user wrote them. show_values: whether sensitive values may be named beside the beliefs in them.
     """
 
     numbers: tuple[bool, ...]
     values: tuple[Any, ...]
     place: str
-    shown: bool
+    show_values: bool
 
 
 @dataclass(frozen=True)
@@ -345,7 +346,8 @@ class Question:
     _rows: dict[tuple[str, tuple[Any, ...]], list[Row]] = field(default_factory=dict)
 
     def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a statement, whose $1, $2, … are the parameters; they are kept, as the next model may ask it."""
+        """Return the rows of a statement with the parameters $1, $2, …. They are stored, as the next model may run the
+        same one."""
         key = (statement.sql, tuple(parameters))
         if key not in self._rows:
             self._rows[key] = self.histogram.ask(statement, parameters)
@@ -375,7 +377,7 @@ class Answers:
     persons: PeopleFigures | None
 
     def folded(self, model: Model) -> Judgement:
-        """The model's levels folded over the classes, and what fails, at a limit exactly."""
+        """Return the model's levels folded over the classes, and what fails, exactly at a limit."""
         prefix = self._prefix(model)
         folded: dict[str, Any] = {}
         for name, level in model.levels().items():
@@ -386,7 +388,7 @@ class Answers:
         return self._decided(model, judgement) if doubtful else judgement
 
     def counted(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes and rows that the shared statement found to fail."""
+        """Return the judgement with the classes and rows that fail according to the shared statement."""
         if not model.is_required or not model.failing():
             return judgement
         prefix = self._prefix(model)
@@ -394,14 +396,14 @@ class Answers:
         return replace(judgement, failing_classes=classes, failing_rows=rows)
 
     def combinations(self, model: Model) -> list[Row]:
-        """(facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""
+        """Return (facts…, classes, rows) of every combination of the model's facts, or one more than can be judged."""
         return self.question.histogram.histogram(model.facts(), limit=MAX_COMBINATIONS + 1)
 
     def _prefix(self, model: Model) -> str:
         return f"m{self.models.index(model)}"
 
     def _decided(self, model: Model, judgement: Judgement) -> Judgement:
-        """The judgement with the classes at the limit, too, each decided exactly from its counts."""
+        """Return the judgement with the classes at the limit included, each decided exactly from its counts."""
         vectors = self.question.histogram.vectors(model.facts(), model.doubtful(), MAX_VECTORS)
         if len(vectors) == MAX_VECTORS:
             note = "too many classes lie within float error of the limit to decide"
@@ -500,7 +502,7 @@ class Check(base.Documented):
 
     @base.told("severity", base.key("infinite") | base.IF_ANY)
     def _infinite(self) -> bool:
-        """Whether the level is infinity."""
+        """True if the level is infinity."""
         return isinstance(self.level, float) and math.isinf(self.level)
 
 
@@ -520,7 +522,7 @@ class WithVerdict:
 
     @property
     def passed(self) -> bool:
-        """True when no requirement failed or stayed undetermined."""
+        """True if no requirement failed or is undetermined."""
         return self.status in (None, base.Status.PASS, base.Status.WARN)
 
 
@@ -536,7 +538,7 @@ class ClassModel(Model):
     known_rows: ClassVar[tuple[KnownRows, ...]] = (KnownRows.ONE, KnownRows.ALL)
 
     def why_not_by_class(self) -> str:
-        """Refuse what no class alone decides."""
+        """Return why no class alone decides the model; empty if classes do."""
         if self.own_statements:
             return (
                 "compares classes with another table, where locally recoded classes have no counterpart. Use lattice."
@@ -555,15 +557,15 @@ class SizeModel(ClassModel):
     """Its figure of the whole table in one SELECT; with `_above`, the predicate against a limit."""
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the sizes; which classes fail says the statement that all models share."""
+        """Judge from the sizes; the statement that all models share determines which classes fail."""
         return answers.counted(self, self.judge_sizes(answers.sizes))
 
     def level_by_sizes(self, sizes: ClassSizes) -> base.Number | None:
-        """The main number."""
+        """Return the main number."""
         return next(iter(self.judge_sizes(sizes).levels.values()))
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """The judgement from the sizes of all classes."""
+        """Return the judgement from the sizes of all classes."""
         raise NotImplementedError(self.name)
 
 
@@ -575,7 +577,7 @@ class SignatureModel(ClassModel):
     recipe: ClassVar[str] = "disclosure"
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the signatures."""
+        """Judge from the signatures."""
         assert answers.signatures is not None
         return self.judge_signatures(answers.signatures)
 
@@ -584,11 +586,12 @@ class SignatureModel(ClassModel):
         raise NotImplementedError(self.name)
 
     def knowledge(self) -> int:
-        """With as many as there are values all is certain. One more count is needed."""
+        """Return the number of counts that decide. With as many pieces as there are values all is certain, so one more
+        is needed."""
         return min(self.pieces(), self.table.distinct)
 
     def judge_signatures(self, signatures: Signatures) -> Judgement:
-        """The judgement from all signatures, which answer for `knowledge` or more."""
+        """Return the judgement from all signatures, which suffice for `knowledge` or more."""
         raise NotImplementedError(self.name)
 
 
@@ -604,11 +607,11 @@ class HistogramModel(ClassModel):
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """Python decides."""
+        """Return why there is no single SELECT: Python decides."""
         return "a cover is searched for in Python, once the database has found which values occur together."
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the combinations, unless there are too many."""
+        """Judge from the combinations, unless there are too many."""
         rows = answers.combinations(self)
         if len(rows) > MAX_COMBINATIONS:
             many = f"more than {MAX_COMBINATIONS:,} different combinations of values"
@@ -616,11 +619,11 @@ class HistogramModel(ClassModel):
         return self.judge_histogram(rows)
 
     def falls_short(self, combination: Sequence[Any]) -> bool:
-        """As one class of it is judged."""
+        """Return True if a class with this combination of its facts fails."""
         return bool(self.judge_histogram([(*combination, 1, 1)]).failing_classes)
 
     def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
-        """The judgement from (facts…, classes, rows) tuples."""
+        """Return the judgement from (facts…, classes, rows) tuples."""
         raise NotImplementedError(self.name)
 
 
@@ -633,11 +636,11 @@ class QueryModel(ClassModel):
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """There are further statements."""
+        """Return why there is no single SELECT: the model needs further statements."""
         return "figures at its limit are decided exactly in Python with further statements; one SELECT cannot do that."
 
     def population(self, question: Question, *, sensitive: bool = False) -> Population:
-        """The population, whose classes (with the sensitive attribute) are matched with those of the table.
+        """Return the population, whose classes (with the sensitive attribute) are matched with those of the table.
 
         Raises:
             UsageError: there is none, or missing values rule that out.
@@ -652,11 +655,11 @@ class QueryModel(ClassModel):
         return people
 
     def judge(self, answers: Answers) -> Judgement:
-        """From its own statements."""
+        """Judge from the model's own statements."""
         return self.judge_query(answers.question)
 
     def judge_query(self, question: Question) -> Judgement:
-        """The judgement from what statements of its own return."""
+        """Return the judgement from the results of the model's own statements."""
         raise NotImplementedError(self.name)
 
 
@@ -680,7 +683,7 @@ class Combination:
 
 
 def presence_facts(name: str, groups: Sequence[Sequence[int]]) -> tuple[Fact, ...]:
-    """Facts that tell which of the groups of lanes occur, 60 groups a fact."""
+    """Return facts that show which of the groups of lanes occur, 60 groups a fact."""
     return tuple(
         Fact(
             f"{name}_{start // WORD}",
@@ -692,7 +695,7 @@ def presence_facts(name: str, groups: Sequence[Sequence[int]]) -> tuple[Fact, ..
 
 
 def combinations_of(rows: Sequence[tuple[Any, ...]]) -> list[Combination]:
-    """The combinations in (words…, classes, rows) tuples."""
+    """Return the combinations in (words…, classes, rows) tuples."""
     combinations = []
     for *words, classes, table_rows in rows:
         numbers = tuple(int(word) for word in words)
@@ -704,7 +707,7 @@ def combinations_of(rows: Sequence[tuple[Any, ...]]) -> list[Combination]:
 def decide(
     numbered: Sequence[tuple[Combination, int]], facts: Sequence[Fact], limit: int | None, main: str
 ) -> Judgement:
-    """At least `limit` for every combination: the lowest number, and what fails."""
+    """Judge that every combination has at least `limit`: return the lowest number, and what fails."""
     levels = {main: min((number for _, number in numbered), default=None)}
     if limit is None:
         return Judgement(levels)
@@ -716,7 +719,7 @@ def decide(
 
 
 def one_of(facts: Sequence[Fact], rows: Sequence[tuple[int, ...]]) -> str:
-    """SQL over facts: their values are those of one of the rows; empty without any."""
+    """Return the SQL condition over facts that their values are those of one of the rows; empty without rows."""
     if not rows:
         return ""
     if len(facts) == 1:

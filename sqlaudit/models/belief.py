@@ -177,7 +177,7 @@ class BayesOptimalBelief(QueryModel):
         beliefs: list[dict[str, Any]] = [
             {
                 "rank": ranks.index(lane) + 1,
-                **({"value": None if values[lane] is None else str(values[lane])} if person.shown else {}),
+                **({"value": None if values[lane] is None else str(values[lane])} if person.show_values else {}),
                 "prior": Fraction(here, everybody),
                 "posterior": term / total if total else None,
             }
@@ -358,7 +358,7 @@ class WorstCaseSafety(SignatureModel):
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """What is written out grows fast with k."""
+        """Return why there is no single SELECT: the statement grows fast with k."""
         pieces = int(parameters.get("k", 3))
         if pieces <= MAX_ALONE:
             return ""

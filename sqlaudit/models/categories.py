@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 from typing import Any, ClassVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.classes.failing import ClassFigure
@@ -126,7 +126,7 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
     def prepare(self) -> None:
         """Refuse more categories than an exact answer allows."""
         if len(self.categories.names) > MAX_CATEGORIES:
-            raise UsageError(
+            raise Undecidable(
                 f"{self.categories.place}: {self.name} is computed for up to {MAX_CATEGORIES} categories, "
                 f"there are {len(self.categories.names)}."
             )
@@ -175,7 +175,7 @@ class DensityControl(CategoricalModel):
             return self.largest_category()
         return Fact("largest_set", "largest_set", {"sets": [list(lanes) for lanes in self.categories.sets]})
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """The share of every category, so that one sees which is too large."""
         figures = []
         for number, (name, lanes) in enumerate(zip(self.categories.names, self.categories.lanes, strict=True), 1):
@@ -208,7 +208,7 @@ class Dilution(ClassModel):
         """The rows with a don't-care value."""
         return (Fact(DONT_CARE, "members", {"lanes": list(self.context.inputs["dont_care"])}),)
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """Their share."""
         return (_share_of(DONT_CARE_SHARE, DONT_CARE, self.context.inputs["dont_care"]),)
 
@@ -248,13 +248,13 @@ class CategoricalRecursive(CategoricalModel):
         sets = [frozenset(lanes) for lanes in self.categories.lanes]
         unions = largest_unions(sets, size, MAX_UNIONS)
         if unions is None:
-            raise UsageError(
+            raise Undecidable(
                 f"{self.categories.place}: {self.name} tries every choice of l categories, up to {MAX_UNIONS}; "
                 f"{len(sets)} categories and l = {size} give more."
             )
         return Fact(f"largest_union_{size}", "largest_set", {"sets": [sorted(union) for union in unions]})
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """The share of the largest category, and of what it is compared with."""
         facts = self.facts()
         return (

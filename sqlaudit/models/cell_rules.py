@@ -34,18 +34,18 @@ class CellNumbers(Protocol):
 
     @property
     def known(self) -> Bools:
-        """Return where they are known."""
+        """True where they are known."""
 
 
 class CellFacts(Protocol):
     """What is known of cells; a rule that lacks something says what."""
 
     def __len__(self) -> int:
-        """Return how many cells there are."""
+        """Return the number of cells."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Return what the cells are broken down by."""
+        """The dimensions that the cells are broken down by."""
 
     @property
     def hidden(self) -> Bools:
@@ -53,7 +53,7 @@ class CellFacts(Protocol):
 
     @property
     def contributors(self) -> CellNumbers | None:
-        """Return how many persons are behind each."""
+        """The number of people who contribute to each cell."""
 
     @property
     def value(self) -> CellNumbers | None:
@@ -61,7 +61,7 @@ class CellFacts(Protocol):
 
     @property
     def holdings(self) -> CellNumbers | None:
-        """Return how many holdings these belong to."""
+        """The number of holdings that these belong to."""
 
     @property
     def structural(self) -> Bools | None:
@@ -69,17 +69,18 @@ class CellFacts(Protocol):
 
     @property
     def broken_down(self) -> npt.NDArray[Any]:
-        """By how many dimensions each is broken down: those in which it is not the total of everything."""
+        """The number of dimensions that each cell is broken down by: those in which it is not the total of
+        everything."""
 
     @property
     def volume(self) -> CellNumbers | None:
-        """The least that the sizes of contributions add up to, where some are negative; None where it is the value."""
+        """The least sum of the sizes of contributions, where some are negative; None where it is the value."""
 
     def top(self, number: int) -> CellNumbers | None:
-        """Return what the so many largest contributors have together; None when the contributions are not at hand."""
+        """Return the sum of this number of largest contributions; None when the contributions are not available."""
 
     def margin(self, dimension: int) -> tuple[npt.NDArray[Any], Bools]:
-        """The contributors of the next larger cell in a dimension, and where they are known."""
+        """Return the contributors of the next larger cell in a dimension, and where they are known."""
 
 
 @dataclass(frozen=True)
@@ -118,20 +119,21 @@ class CellRule(Model):
 
     @property
     def contributions(self) -> int:
-        """Return how many of the largest contributions of a cell it looks at."""
+        """The number of largest contributions of a cell that the rule reads."""
         return 0
 
     @property
     def width(self) -> Fraction:
-        """How far apart the limits of a hidden cell are at least; 0 where the rule does not judge hidden cells."""
+        """The least distance of the limits of a hidden cell; 0 where the rule does not judge hidden cells."""
         return Fraction(0)
 
-    def alone(self) -> Alone | None:
-        """The rule where one SELECT has to say it; None when a cell alone does not tell."""
+    def single_select(self) -> Alone | None:
+        """Return the rule as part of one SELECT; None when a cell alone does not decide it."""
         return None
 
     def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
-        """How far from its value the limits of an unsafe cell are at least, and where that is known; None without one.
+        """Return how far the limits of an unsafe cell are at least from its value, and where that is known; None
+        without one.
 
         The Handbook's protection levels: a contributor who knows their own contribution, and takes the upper limit of a
         cell for its value, must not learn more of another's than the rule allows.
@@ -139,7 +141,7 @@ class CellRule(Model):
         return None
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
-        """The verdict on every cell."""
+        """Return the verdict on every cell."""
         raise NotImplementedError(self.name)
 
     def _undecided(self, cells: CellFacts, missing: str) -> Verdicts:
@@ -169,7 +171,7 @@ class FewContributors(CellRule):
     short_forms: ClassVar[tuple[str, ...]] = ("min_contributors",)
 
     def prepare(self) -> None:
-        """zeros is yes or no."""
+        """Raise UsageError unless zeros is yes or no."""
         if self.values["zeros"] not in ("yes", "no"):
             raise UsageError(f"threshold: zeros is yes or no, not {str(self.values['zeros'])[:20]!r}.")
 
@@ -178,14 +180,14 @@ class FewContributors(CellRule):
         """n contributors."""
         return int(self.values["n"])
 
-    def alone(self) -> Alone | None:
-        """Fewer than n; None where totals have to be known."""
+    def single_select(self) -> Alone | None:
+        """Return the SQL rule for cells with fewer than n contributors; None where totals must be known."""
         if self.values["dimensions"]:
             return None
         return Alone("few_contributors", ("n",), {"n": self.values["n"], "zeros": self.values["zeros"] == "yes"})
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
-        """Fewer than n."""
+        """Find cells with fewer than n contributors."""
         found = cells.contributors
         if found is None:
             return self._undecided(
@@ -213,12 +215,12 @@ class Holdings(CellRule):
     parameters: ClassVar = (Parameter("n", "integer", "fewest holdings of a cell", 1),)
     of_changes: ClassVar[bool] = False
 
-    def alone(self) -> Alone:
-        """Fewer than n."""
+    def single_select(self) -> Alone:
+        """Return the SQL rule for cells with fewer than n second contributors."""
         return Alone("few_holdings", ("h",), {"n": self.values["n"]})
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
-        """Fewer than n."""
+        """Find cells with fewer than n second contributors."""
         found = cells.holdings
         if found is None:
             return self._undecided(cells, f"the numbers of holdings: name their column with {spelled('holdings')}")
@@ -235,7 +237,8 @@ class _Contributions(CellRule):
     reference: ClassVar[str] = HANDBOOK
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
-        """By the largest contributions; without them, what few contributors leave no doubt about."""
+        """Judge cells by their largest contributions; without these, only cells whose few contributors leave no
+        doubt."""
         if cells.value is None:
             where = f"name their column with {spelled('value')}"
             return self._undecided(cells, f"the sums of contributions, which the table does not have: {where}")
@@ -247,7 +250,7 @@ class _Contributions(CellRule):
         return Verdicts(self._falls_short(volume.units, top).astype(bool) & known, known)
 
     def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
-        """By the largest contributions: at that distance the rule would let the cell be published."""
+        """Return the levels by the largest contributions: at that distance the rule permits publication of the cell."""
         found = self._largest(cells)
         if cells.value is None or found is None:
             return None
@@ -264,11 +267,11 @@ class _Contributions(CellRule):
         return [one.units for one in top], known
 
     def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """The level of each cell, rounded up; not above zero where the cell is safe."""
+        """Return the level of each cell, rounded up; not above zero where the cell is safe."""
         raise NotImplementedError(self.name)
 
     def _by_number(self, cells: CellFacts, value: CellNumbers) -> Verdicts:
-        """Where there are no more contributors than the rule looks at, they are the whole cell."""
+        """Judge cells by their number of contributors: if the rule reads all of them, they are the whole cell."""
         known = value.known & (value.units == 0)
         unsafe = known & False
         if cells.contributors is not None and self._few_fall_short:
@@ -288,7 +291,7 @@ class _Contributions(CellRule):
         return True
 
     def _falls_short(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> Bools:
-        """Cells that fail, by their value and by what the 1, 2, … largest contributors have together."""
+        """Return the cells that fail, by their value and the sums of their 1, 2, … largest contributions."""
         raise NotImplementedError(self.name)
 
 
@@ -307,11 +310,11 @@ class Dominance(_Contributions):
 
     @property
     def contributions(self) -> int:
-        """n."""
+        """The number n."""
         return int(self.values["n"])
 
-    def alone(self) -> Alone:
-        """More than k percent."""
+    def single_select(self) -> Alone:
+        """Return the SQL rule for cells in which the largest have more than k percent."""
         k, n = Fraction(self.values["k"]), self.contributions
         given = {"n": n, "numerator": k.numerator, "denominator": k.denominator}
         return Alone("dominated", ("x", *(f"x{place}" for place in range(1, n + 1))), given)
@@ -328,7 +331,7 @@ class Dominance(_Contributions):
         return found
 
     def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """100/k of the n largest together, less the cell."""
+        """Return 100/k of the sum of the n largest, less the cell."""
         from sqlaudit.base.whole_arrays import minus, times
 
         k = Fraction(self.values["k"])
@@ -347,7 +350,7 @@ class _Estimate(_Contributions):
 
     @property
     def contributions(self) -> int:
-        """The largest and the second largest."""
+        """Two: the largest and the second largest."""
         return 2
 
     @property
@@ -355,8 +358,8 @@ class _Estimate(_Contributions):
         """Return what all others must have together, as a share of the largest contribution."""
         raise NotImplementedError(self.name)
 
-    def alone(self) -> Alone:
-        """The others have less than that share."""
+    def single_select(self) -> Alone:
+        """Return the SQL rule for cells in which the others have less than that share."""
         share = self.share
         return Alone("estimated", ("x", "x1", "x2"), {"numerator": share.numerator, "denominator": share.denominator})
 
@@ -372,7 +375,7 @@ class _Estimate(_Contributions):
         return found
 
     def _level(self, value: npt.NDArray[Any], top: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """That share of the largest contribution, less what all but the two largest have."""
+        """Return that share of the largest contribution, less the contributions of all but the two largest."""
         from sqlaudit.base.whole_arrays import minus, times
 
         wanted = -(times(top[0], -self.share.numerator) // self.share.denominator)
@@ -393,7 +396,7 @@ class PPercent(_Estimate):
 
     @property
     def share(self) -> Fraction:
-        """p/100."""
+        """The share p/100."""
         return Fraction(self.values["p"]) / 100
 
 
@@ -412,14 +415,14 @@ class PQ(_Estimate):
     )
 
     def prepare(self) -> None:
-        """p is below q."""
+        """Raise UsageError unless p is below q."""
         p, q = Fraction(self.values["p"]), Fraction(self.values["q"])
         if p >= q:
             raise UsageError(f"pq: p is below q; they are {float(p):g} and {float(q):g}.")
 
     @property
     def share(self) -> Fraction:
-        """p/q."""
+        """The share p/q."""
         return Fraction(self.values["p"]) / Fraction(self.values["q"])
 
 
@@ -437,14 +440,14 @@ class _Margins(CellRule):
     of_margins: ClassVar[bool] = True
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
-        """By the numbers of contributors, in the dimension or in each."""
+        """Judge cells by the numbers of contributors, in the dimension or in each."""
         if cells.contributors is None:
             where = f"name their column with {spelled('count')} or {spelled('contributors')}"
             return self._undecided(cells, f"the numbers of contributors: {where}")
         return self._of(cells, cells.contributors)
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
-        """The verdict on every cell by its contributors and margins."""
+        """Return the verdict on every cell by its contributors and margins."""
         raise NotImplementedError(self.name)
 
     def _places(self, cells: CellFacts) -> Sequence[int]:
@@ -468,7 +471,7 @@ class FullCell(_Margins):
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of people, or {ANY}"),)
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
-        """As many as in the margin, in one of the dimensions."""
+        """Find cells with as many contributors as the margin in one of the dimensions."""
         import numpy as np
 
         unsafe, judged = np.zeros(len(cells), dtype=np.bool_), found.known.copy()
@@ -491,7 +494,7 @@ class ZeroStructural(_Margins):
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must not be empty, or {ANY}"),)
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
-        """None, where there could be some."""
+        """Find cells without contributors that could have some."""
         import numpy as np
 
         empty = (found.known & (found.units == 0)).astype(bool)
@@ -523,11 +526,11 @@ class NoUnpickableCell(CellRule):
 
     @property
     def width(self) -> Fraction:
-        """width."""
+        """The parameter width."""
         return Fraction(self.values["width"])
 
     def prepare(self) -> None:
-        """Limits that may be equal are no protection."""
+        """Raise UsageError unless width is above 0: limits that may be equal are no protection."""
         if not self.width:
             raise UsageError(
                 f"{self.name}: width must be more than 0; 1 requires that no hidden count is known exactly."

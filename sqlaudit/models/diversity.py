@@ -11,8 +11,8 @@ from sqlaudit.base.result import Number
 from sqlaudit.classes.facts import Fact, Level
 from sqlaudit.models.base import ClassModel, Parameter, band, expression
 
-DISTINCT = Fact("distinct_values", "distinct_values", shown=True)
-LARGEST = Fact("largest", "largest", shown=True)
+DISTINCT = Fact("distinct_values", "distinct_values", in_reports=True)
+LARGEST = Fact("largest", "largest", in_reports=True)
 CLOGC = Fact("count_log_count", "count_log_count")
 MACHANAVAJJHALA = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity, TKDD 2007"
 
@@ -60,7 +60,7 @@ class KAnonymity(ClassModel):
         """At least k rows."""
         return bool(sum(counts.values()) >= self.values["k"])
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
         """The size is all that matters."""
         return bool(size >= self.values["k"])
 
@@ -100,7 +100,7 @@ class AlphaKAnonymity(ClassModel):
         size = sum(counts.values())
         return bool(size >= self.values["k"] and max(counts.values()) <= self.values["alpha"] * size)
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
         """Some value has at least its part of the size, and none more than all that there are of it."""
         most = self.values["alpha"] * size
         if size < self.values["k"] or -(-size // len(counts)) > most:
@@ -139,8 +139,9 @@ class DistinctDiversity(ClassModel):
         """At least l values."""
         return bool(len(counts) >= self.values["l"])
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
-        """So many rows cannot share fewer than l values; so few cannot have l."""
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
+        """Return True if l values cannot be avoided in a class of this size, False if they are impossible; None if it
+        depends on the draw."""
         fewest = self.values["l"]
         if min(size, len(counts)) < fewest:
             return False
@@ -183,7 +184,7 @@ class EntropyDiversity(ClassModel):
         """(b n)^n ≥ a^n Π c^c for l = a/b, decided exactly."""
         return entropy_at_least(list(counts.values()), Fraction(self.values["l"]))
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
         """The entropy of m values is at most log m."""
         return False if min(size, len(counts)) < self.values["l"] else None
 
@@ -234,7 +235,7 @@ class RecursiveDiversity(ClassModel):
         first, ranked = self.values["l"], sorted(counts.values(), reverse=True)
         return bool(first == 1 or (len(ranked) >= first and ranked[0] < self.values["c"] * sum(ranked[first - 1 :])))
 
-    def decided(self, size: int, counts: Sequence[int]) -> bool | None:
+    def verdict_by_counts(self, size: int, counts: Sequence[int]) -> bool | None:
         """Fewer than l values have no tail."""
         if self.values["l"] == 1:
             return True
@@ -294,7 +295,7 @@ def _factors(value: int) -> dict[int, int]:
 
 # Recursive diversity where some values are not worth protecting: PD-recursive and NPD-recursive.
 
-SMALLEST = Fact("smallest", "smallest", shown=True)
+SMALLEST = Fact("smallest", "smallest", in_reports=True)
 THESIS = "Hsu: Database Anonymization and Protections of Sensitive Attributes, Lakehead University 2008"
 
 

@@ -47,7 +47,7 @@ class EstimatedModel(SizeModel):
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
-        """What it is estimated from is not in one SELECT."""
+        """Return why there is no single SELECT for the estimate."""
         return "it is estimated in Python, from the sizes of all classes and the table's share of its population."
 
     @property

@@ -91,7 +91,7 @@ class RangeControl(HistogramModel, FunctionModel):
         arguments = {"places": self.places()}
         return (Fact("first_place", "first_place", arguments), Fact("last_place", "last_place", arguments))
 
-    def told(self) -> tuple[ClassFigure, ...]:
+    def class_figures(self) -> tuple[ClassFigure, ...]:
         """The range of the class; where the values themselves are the numbers these stay out of the SQL."""
         points = [float(point) for point in self.points()]
         if self.class_function.of_value or len(points) > MAX_POINTS:

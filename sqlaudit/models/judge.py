@@ -51,30 +51,39 @@ class Asked:
 class Judged:
     """The checks of one sensitive attribute.
 
-    `short` says of what failed which classes fail, `unnamed` (sentences) where nothing tells. `watched` has,
-    besides `short` and in the order in which it was required, what holds for every class. `signatures` are those that a
-    model asked for.
+    Args:
+        rows: the rows of the table.
+        sizes: the sizes of the classes.
+        checks: one per model.
+        failing_requirements: the failed requirements with the classes that fail.
+        unnamed: a sentence for each failed requirement whose classes cannot be listed.
+        signatures: the signatures of the classes, if a model needs them.
+        class_requirements: the requirements on classes in their order, those that every class meets included.
     """
 
     rows: int
     sizes: ClassSizes
     checks: tuple[Check, ...]
-    short: tuple[ClassRequirement, ...] = ()
+    failing_requirements: tuple[ClassRequirement, ...] = ()
     unnamed: tuple[str, ...] = ()
     signatures: Signatures | None = None
-    watched: tuple[ClassRequirement, ...] = ()
+    class_requirements: tuple[ClassRequirement, ...] = ()
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
         """(requirement text, predicate) of what failed, where a predicate over facts tells the classes."""
-        return tuple((short.text, short.predicate) for short in self.short if short.predicate)
+        return tuple(
+            (requirement.text, requirement.predicate)
+            for requirement in self.failing_requirements
+            if requirement.predicate
+        )
 
     @property
     def blamed(self) -> tuple[str, ...]:
         """Predicates that tell the failing classes on sensitive values, not on sizes alone, if any does."""
-        if not any(short.predicate and short.of_values for short in self.short):
+        if not any(requirement.predicate and requirement.of_values for requirement in self.failing_requirements):
             return ()
-        return of_values(self.watched)
+        return of_values(self.class_requirements)
 
 
 def of_values(watched: Sequence[ClassRequirement]) -> tuple[str, ...]:
@@ -86,7 +95,14 @@ def foreseen(evaluations: Sequence[Asked]) -> tuple[ClassRequirement, ...]:
     """Return what `Judged.watched` has, as far as it is known before anything is."""
     return tuple(
         ClassRequirement(
-            item.text, item.sensitive, predicate, None, model.needs_sensitive, 0, is_met=True, figures=model.told()
+            item.text,
+            item.sensitive,
+            predicate,
+            None,
+            model.needs_sensitive,
+            0,
+            is_met=True,
+            figures=model.class_figures(),
         )
         for item in evaluations
         if (model := item.model).is_required and model.by_figures and (predicate := model.failing())
@@ -146,7 +162,7 @@ def judge(
 
 
 def undecided(verdicts: Judged, merged: Mapping[str | None, str]) -> Judged:
-    """The same, where nobody said yet what is one value: what is required of such values is undetermined.
+    """Return the check as undetermined, because spellings of the values may mean one value or several.
 
     Args:
         merged: why, for a sensitive attribute, or under None for every check.
@@ -168,11 +184,11 @@ def undecided(verdicts: Judged, merged: Mapping[str | None, str]) -> Judged:
         else check
         for check in verdicts.checks
     ]
-    short, watched = (
+    failing, required = (
         tuple(check for check in requirements if not why(check.sensitive))
-        for requirements in (verdicts.short, verdicts.watched)
+        for requirements in (verdicts.failing_requirements, verdicts.class_requirements)
     )
-    return replace(verdicts, checks=tuple(checks), short=short, watched=watched)
+    return replace(verdicts, checks=tuple(checks), failing_requirements=failing, class_requirements=required)
 
 
 def _short(item: Asked, judgement: Judgement, check: Check) -> ClassRequirement | None:
@@ -185,7 +201,9 @@ def _short(item: Asked, judgement: Judgement, check: Check) -> ClassRequirement 
     if check.status is Status.UNDETERMINED or not (predicate or listing):
         return None
     of_values, classes = model.needs_sensitive, check.failing_classes
-    return ClassRequirement(item.text, item.sensitive, predicate, listing, of_values, classes, figures=model.told())
+    return ClassRequirement(
+        item.text, item.sensitive, predicate, listing, of_values, classes, figures=model.class_figures()
+    )
 
 
 def _why_unnamed(item: Asked, judgement: Judgement) -> str:

@@ -59,11 +59,11 @@ class Measure:
 
     @property
     def separable(self) -> bool:
-        """Whether a node's loss, without suppressed rows, is an increasing function of a sum over the columns, so that
-        weights of columns have a meaning."""
+        """True if a node's loss, without suppressed rows, is an increasing function of a sum over the columns. Only
+        then weights of columns have a meaning."""
         return self.by in ("cells", "levels")
 
-    def told(self, lost: Number | None) -> Number | None:
+    def reported(self, lost: Number | None) -> Number | None:
         """A mean loss as a comparison tells it."""
         return 1 - lost if self.complement and lost is not None else lost
 

@@ -63,7 +63,7 @@ class ValueDisclosure(base.Documented):
         known: the largest number of known events. smallest: the fewest people who share such a set.
         share: the largest share of the people with such a set who have the same value.
         exposed_persons: people with a set that fewer than k share, or that reveals a value.
-        told_persons: people with a set that reveals a value: more than h of those who share it have the same one.
+        disclosed_persons: people with a set that reveals a value: more than h of those who share it have the same one.
         exact: whether all sets were counted; if not, shares and numbers of people are lower bounds.
     """
 
@@ -73,7 +73,7 @@ class ValueDisclosure(base.Documented):
     smallest: int
     share: Annotated[Fraction, base.FROM_0_TO_1] = field(metadata=base.exactly("share_exact"))
     exposed_persons: int
-    told_persons: int
+    disclosed_persons: int
     exact: bool = True
 
 
@@ -107,8 +107,9 @@ class PeopleFigures:
     """The figures that models of people are judged from.
 
     Args:
-        rows: of the table. persons: different people. events: different events. alike: groups of people with the same
-            events, by size; when `near`, people by how many fit all of their events.
+        rows: of the table. persons: different people. events: different events.
+        group_sizes: groups of people with the same events, by size; when `near`, people by how many fit all of their
+            events.
         curves: for each k the figures for 1, 2, … known events; ends early when time ran out.
         learnt: for each k and h what known events reveal about a sensitive attribute, likewise.
         draws: the figures on events drawn at random, by their number.
@@ -118,7 +119,7 @@ class PeopleFigures:
     rows: int
     persons: int
     events: int
-    alike: Mapping[int, int]
+    group_sizes: Mapping[int, int]
     curves: dict[int, Sequence[KnownEvents]] = field(default_factory=dict)
     learnt: dict[tuple[int, Fraction], Sequence[ValueDisclosure]] = field(default_factory=dict)
     draws: dict[int, RandomEvents] = field(default_factory=dict)
@@ -127,4 +128,4 @@ class PeopleFigures:
 
     def profile(self, k: int) -> Profile:
         """Return the groups of people with the same events, where groups smaller than k are too small."""
-        return Profile.of(self.alike, k, near=self.near)
+        return Profile.of(self.group_sizes, k, near=self.near)

@@ -33,14 +33,14 @@ class PersonsWanted:
     Args:
         known: for each number of persons that is enough, the most number of known events.
         drawn: numbers of events that are drawn at random.
-        told: for each number of persons that is enough, and largest share of them with one sensitive value, the most
-            number of known events.
+        disclosure: for each number of persons that is enough, and largest share of them with one sensitive value, the
+            most number of known events.
         contributions: whether to count the rows and groups of each person.
     """
 
     known: Mapping[int, int]
     drawn: frozenset[int] = frozenset()
-    told: Mapping[tuple[int, Fraction], int] = field(default_factory=dict)
+    disclosure: Mapping[tuple[int, Fraction], int] = field(default_factory=dict)
     contributions: bool = False
 
 
@@ -73,7 +73,7 @@ class PersonsModel(Model):
 
     def select_parameters(self) -> dict[str, Any]:
         """Return what the one SELECT over people takes."""
-        return {"known": self.alone(), "counted": self.counted, "limit": self.values[self.main]}
+        return {"known": self.select_events(), "counted": self.counted, "limit": self.values[self.main]}
 
     def judge(self, answers: Answers) -> Judgement:
         """From what was counted of persons."""
@@ -84,21 +84,22 @@ class PersonsModel(Model):
         """The judgement from what was counted of persons."""
         raise NotImplementedError(self.name)
 
-    def enough(self) -> tuple[int, int] | None:
-        """How many persons are enough, and how many events somebody knows; None where no set of events is asked for."""
+    def required_people(self) -> tuple[int, int] | None:
+        """The number of people that suffices, and the number of known events; None where no set of events is
+        required."""
         return None
 
-    def alone(self) -> int:
+    def select_events(self) -> int:
         """Return how many events somebody knows in one SELECT, where one carries it; 0 = all."""
         return 0
 
-    def drawn(self) -> int:
+    def random_events(self) -> int:
         """Return how many events are drawn at random; 0 = none are."""
         return 0
 
-    def telling(self) -> tuple[int, Fraction, int] | None:
-        """How many persons are enough, which share of them may hold one sensitive value, and how many events somebody
-        knows; None where no sensitive attribute is looked at."""
+    def required_disclosure(self) -> tuple[int, Fraction, int] | None:
+        """The number of people that suffices, the share of them who may have one sensitive value, and the number of
+        known events; None where no sensitive attribute is read."""
         return None
 
 
@@ -126,17 +127,17 @@ class KmAnonymity(PersonsModel):
             return ""
         return f"it joins sets of at most {MOST_ALONE} events of a person; {command('audit')} takes m = {events}."
 
-    def alone(self) -> int:
+    def select_events(self) -> int:
         """m."""
         return int(self.values["m"])
 
-    def enough(self) -> tuple[int, int]:
+    def required_people(self) -> tuple[int, int]:
         """k, and m."""
         return max(2, self.values["k"] or 2), self.values["m"]
 
     def judge_persons(self, facts: PeopleFigures) -> Judgement:
         """The fewest persons who share a set; with too little time only what is proven."""
-        k, events = self.enough()
+        k, events = self.required_people()
         curve = facts.curves[k][:events]
         levels = {"k": curve[-1].smallest if facts.persons else None}
         if not self.is_required:
@@ -199,7 +200,7 @@ class Unicity(PersonsModel):
     inherited: ClassVar[bool] = False
     """Where two common events become one, a rare one is drawn more often."""
 
-    def drawn(self) -> int:
+    def random_events(self) -> int:
         """m."""
         return int(self.values["m"])
 
@@ -207,7 +208,7 @@ class Unicity(PersonsModel):
         """The share; undecided where the interval of drawn persons holds the limit."""
         if not facts.persons:
             return Judgement({"share": None})
-        drawn = facts.draws[self.drawn()]
+        drawn = facts.draws[self.random_events()]
         levels: dict[str, Any] = {"share": drawn.share}
         if not drawn.sampled:
             return Judgement(levels)
@@ -242,7 +243,7 @@ class HkpCoherence(PersonsModel):
         "sets of events are counted size by size, each with the values of its persons, in several statements."
     )
 
-    def telling(self) -> tuple[int, Fraction, int]:
+    def required_disclosure(self) -> tuple[int, Fraction, int]:
         """k, h and p."""
         h = self.values["h"]
         return self.values["k"], Fraction(1 if h is None else h), self.values["p"]
@@ -251,7 +252,7 @@ class HkpCoherence(PersonsModel):
         """The largest share, and the fewest persons; with too little time only what is proven."""
         if not facts.persons:
             return Judgement({"h": None, "fewest": None})
-        k, h, events = self.telling()
+        k, h, events = self.required_disclosure()
         curve = facts.learnt[k, h][:events]
         exposed = curve[-1].exposed_persons
         levels: dict[str, Any] = {"h": curve[-1].share, "fewest": curve[-1].smallest}
@@ -326,17 +327,18 @@ def persons_wanted(models: Sequence[Model]) -> PersonsWanted | None:
         return None
     events_by_k: dict[int, int] = {}
     for model in asking:
-        if (enough := model.enough()) is not None:
-            events_by_k[enough[0]] = max(enough[1], events_by_k.get(enough[0], 0))
+        if (required := model.required_people()) is not None:
+            people, known = required
+            events_by_k[people] = max(known, events_by_k.get(people, 0))
     events_by_limits: dict[tuple[int, Fraction], int] = {}
-    for k, h, p in (telling for model in asking if (telling := model.telling()) is not None):
+    for k, h, p in filter(None, (model.required_disclosure() for model in asking)):
         events_by_limits[k, h] = max(p, events_by_limits.get((k, h), 0))
-    drawn = frozenset(model.drawn() for model in asking if model.drawn())
+    drawn = frozenset(model.random_events() for model in asking if model.random_events())
     return PersonsWanted(events_by_k, drawn, events_by_limits, any(model.counted for model in asking))
 
 
 def refuse_without_entity(model: type[Model], text: str, entity: str | None) -> None:
-    """Nothing when a model that is about persons knows their column.
+    """Raise UsageError if a model is about people but no column identifies them.
 
     Raises:
         UsageError: it does not.

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.parameter_names import command, spelled
@@ -161,7 +161,7 @@ def parse_requirements(text: str, severity: str = "error", among: Among = REGIST
 
 
 def contradiction(name: str, operator: str) -> str:
-    """What to say of a sign that turns a model round: nobody should get `at least 5` for having written `at most 5`.
+    """Return the message about a sign that reverses a model: `at most 5` must not become `at least 5`.
 
     Example:
         >>> contradiction("k", ">=")
@@ -256,9 +256,9 @@ def parse_value(parameter: Parameter, value: Any, text: str) -> int | Fraction |
     if parameter.kind == "integer" and exact.denominator != 1:
         raise UsageError(f"{text!r}: {parameter.name} is a whole number, not {value}.")
     if low is not None and exact < low:
-        raise UsageError(f"{text!r}: {parameter.name} is at least {low}, not {exact}.")
+        raise OutOfRange(f"{text!r}: {parameter.name} is at least {low}, not {exact}.")
     if high is not None and exact > high:
-        raise UsageError(f"{text!r}: {parameter.name} is at most {high}, not {exact}.")
+        raise OutOfRange(f"{text!r}: {parameter.name} is at most {high}, not {exact}.")
     return exact.numerator if parameter.kind == "integer" else exact
 
 

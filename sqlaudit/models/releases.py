@@ -21,7 +21,7 @@ class SeriesFacts(Protocol):
         """Classes in which a value occurs more than once, in all releases."""
 
     @property
-    def unsteady(self) -> int:
+    def changed_signatures(self) -> int:
         """Persons whose classes have other values in another release."""
 
 
@@ -31,7 +31,7 @@ def largest_m(facts: SeriesFacts) -> int | None:
     Args:
         facts: what was counted of the releases.
     """
-    broken = facts.repeating or facts.unsteady
+    broken = facts.repeating or facts.changed_signatures
     return 0 if broken and facts.smallest is not None else facts.smallest
 
 
@@ -65,5 +65,8 @@ class MInvariance(SeriesModel):
         Args:
             facts: what was counted of the releases.
         """
-        details = {"classes_repeating_a_value": facts.repeating, "persons_with_changing_values": facts.unsteady}
+        details = {
+            "classes_repeating_a_value": facts.repeating,
+            "persons_with_changing_values": facts.changed_signatures,
+        }
         return Judgement({"m": largest_m(facts)}, details=details)

@@ -10,7 +10,7 @@ from functools import cached_property
 from math import floor, isfinite, log, log1p
 
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.spec import Roles
@@ -37,7 +37,7 @@ class Sample:
 
     def __post_init__(self) -> None:
         if self.population < self.members:
-            raise UsageError(
+            raise OutOfRange(
                 f"{spelled('population_size')} is {self.population:,}, but the sample has {self.members:,} people. A "
                 "population is at least as large as its sample."
             )

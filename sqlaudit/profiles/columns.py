@@ -505,7 +505,7 @@ def _propose_direct_by_name(facts: ColumnFacts, concept: Concept | None) -> Prop
             concept = next((other for other in concepts if other.role is Role.DIRECT_IDENTIFIER), concept)
     if concept is None or concept.role is not Role.DIRECT_IDENTIFIER or facts.distinct <= 2:
         return None
-    is_fitting = facts.whole == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
+    is_fitting = facts.whole_numbers == facts.filled or facts.kind in (Kind.TEXT, Kind.INTEGER, Kind.OTHER)
     needs_words = concept.name in ("person_name", "address", "likeness")
     if not is_fitting or (needs_words and facts.kind == Kind.INTEGER):
         return None
@@ -571,7 +571,9 @@ def _propose_by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Prop
         return Proposal(Role.DIRECT_IDENTIFIER, ("it numbers the rows, like record numbers",), "record_id")
     if facts.kind == Kind.TEXT and not facts.shape_share("date", "number") >= TELLING:
         return Proposal(Role.DIRECT_IDENTIFIER, ("almost every row has a different text, like identifiers",))
-    is_whole = facts.kind in (Kind.INTEGER, Kind.OTHER) or facts.whole == facts.filled or facts.shape_share("number")
+    is_whole = (
+        facts.kind in (Kind.INTEGER, Kind.OTHER) or facts.whole_numbers == facts.filled or facts.shape_share("number")
+    )
     if facts.all_different and is_whole:
         return Proposal(Role.DIRECT_IDENTIFIER, ("every row has a different value, like identifiers",))
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, unknown_column
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.engines.contract import Engine
@@ -66,7 +66,7 @@ def find_release_columns(
         if column is None:
             raise unknown_column(name, relation, about("keep_column"))
         if column.name in left_out_columns:
-            raise UsageError(
+            raise ConflictingRoles(
                 f"{about('keep_column')}: {column.name} has a role, so it is not published as it is. Name it only once."
             )
     columns = tuple(column for column in relation.columns if column.name not in left_out_columns)

@@ -54,16 +54,17 @@ class ColumnFacts(base.Documented):
         rows: of the table. nulls: rows without a value; always exact.
         distinct: different values without NULL; an estimate unless `exact`.
         exact: whether all rows were read, and not a sample.
-        looked_at: the number of rows that the figures from `filled` on come from.
+        examined_rows: the number of rows that the figures from `filled` on come from.
         filled: rows with a value among these.
         smallest_group: rows of the rarest value, NULL being one; None in a sample.
         rows_below_5: rows whose value fewer than five rows have; None in a sample.
         unique_rows: rows with a unique value; None in a sample.
         entropy: of the groups with the same value, in bits. separation: share of pairs of rows with different values.
         shortest, mean_length, longest: characters of texts, None for other kinds.
-        whole: rows whose floating-point or decimal number is whole, None for other kinds.
+        whole_numbers: rows whose floating-point or decimal number is whole, None for other kinds.
         width: largest minus smallest value of a column of whole numbers.
-        respelled: values that differ from another one only in case or spaces (the first of each is not counted).
+        spelling_variants: values that differ from another one only in case or spaces (the first of each is not
+            counted).
         shapes: rows by the shape of their text: `email`, `phone`, `iban`, `date`, `free_text` …; of other kinds only
             what identifies people (`nhs_number`, `card_number`, `ip_address` …).
         contains: rows by what is inside a longer text, list, structure or JSON (the first of these): `email`, `iban`,
@@ -79,7 +80,7 @@ class ColumnFacts(base.Documented):
     nulls: int
     distinct: int
     exact: bool
-    looked_at: int
+    examined_rows: int
     filled: int = 0
     smallest_group: int | None = None
     rows_below_5: int | None = None
@@ -89,9 +90,9 @@ class ColumnFacts(base.Documented):
     shortest: int | None = field(default=None, metadata=base.LEFT_OUT)
     mean_length: float | None = field(default=None, metadata=base.LEFT_OUT)
     longest: int | None = field(default=None, metadata=base.LEFT_OUT)
-    whole: int | None = None
+    whole_numbers: int | None = None
     width: Annotated[float, base.FROM_0] | None = None
-    respelled: int = 0
+    spelling_variants: int = 0
     shapes: Mapping[str, int] = field(default_factory=dict, metadata=base.shown(_seen))
     contains: Mapping[str, int] = field(default_factory=dict)
     small: bool = field(default=False, metadata=base.LEFT_OUT)
@@ -114,24 +115,25 @@ class ColumnFacts(base.Documented):
     @property
     @base.told("filled")
     def constant(self) -> bool:
-        """Whether every row has the same value, or none."""
+        """True if every row has the same value, or none."""
         return self.distinct + (self.nulls > 0) <= 1
 
     @property
     @base.told("constant")
     def nearly_unique(self) -> bool:
-        """Whether the column alone singles out almost every row (of ten or more)."""
+        """True if the column alone singles out almost every row (of ten or more)."""
         share = self.distinct_share
         return share is not None and share >= NEARLY and self.rows - self.nulls >= 10
 
     @property
     def all_different(self) -> bool:
-        """Whether no two rows with a value have the same, of enough rows that this is no accident."""
+        """True if no two rows with a value have the same one, in enough rows that this is no accident."""
         return self.distinct == self.rows - self.nulls >= ALL_DIFFERENT
 
     @property
     def mentioned(self) -> tuple[str, ...]:
-        """What identifies people inside its texts, as reports say it; an address of a device or page alone may not."""
+        """The kinds of identifiers inside its texts, in the words of reports; the address of a device or page alone may
+        identify nobody."""
         return tuple(
             f"{rows:,} {'row contains' if rows == 1 else 'rows contain'} {_INSIDE[kind]}"
             for kind, rows in self.contains.items()
@@ -210,7 +212,7 @@ class Twins(base.Documented):
 
 
 @dataclass(frozen=True)
-class Together(base.Documented):
+class ProfiledSets(base.Documented):
     """The column sets of a profile, and how far they were decided.
 
     Args:
@@ -232,8 +234,8 @@ class Together(base.Documented):
     repair: tuple[str, ...] | None
 
 
-def _together(found: ColumnSets | None) -> Together | None:
-    return Together(*(getattr(found, one.name) for one in fields(Together))) if found else None
+def _together(found: ColumnSets | None) -> ProfiledSets | None:
+    return ProfiledSets(*(getattr(found, one.name) for one in fields(ProfiledSets))) if found else None
 
 
 @dataclass(frozen=True)
@@ -267,8 +269,8 @@ class ProfileResult(base.MeasuredResult, Shown):
     Args:
         target: the table. rows: rows of the table. engine: the engine and its version.
         columns: sorted by proposed role, the most identifying first.
-        twins: pairs of equivalent columns.
-        together: minimal column sets that put more than `tolerance` of the rows into groups below `k`; None when not
+        equivalent_columns: pairs of equivalent columns.
+        column_sets: minimal column sets that put more than `tolerance` of the rows into groups below `k`; None when not
             searched.
         not_searched: the reason as a sentence; None (in Python empty) when they were searched, or not requested.
         cells: only where every row looks like a cell of a published table: the columns that it is broken down by, and
@@ -286,8 +288,8 @@ class ProfileResult(base.MeasuredResult, Shown):
     engine: str = field(metadata=base.key("target.engine"))
     columns: tuple[ColumnProfile, ...]
     unreadable: tuple[str, ...] = ()
-    twins: tuple[Twins, ...] = ()
-    together: ColumnSets | None = field(default=None, metadata=base.shown(_together))
+    equivalent_columns: tuple[Twins, ...] = ()
+    column_sets: ColumnSets | None = field(default=None, metadata=base.shown(_together))
     not_searched: str = field(default="", metadata=base.OR_NULL)
     cells: CountTable | None = field(default=None, metadata=base.IF_ANY)
     entity: ProposedEntity | None = field(default=None, metadata=base.IF_ANY)
@@ -366,8 +368,8 @@ class ProfileReport(MeasuredReport[ProfileResult]):
         yield doc.KeyFigure(doc.count(len(identifiers)), "Direct identifiers", doc.bad_if(identifiers))
         columns = f"{doc.count(len(result.likely))} of {doc.count(len(result.columns))}"
         yield doc.KeyFigure(columns, "Columns others may know")
-        if result.together is not None and result.together.sets:
-            fewest = min(len(column_set.columns) for column_set in result.together.sets)
+        if result.column_sets is not None and result.column_sets.sets:
+            fewest = min(len(column_set.columns) for column_set in result.column_sets.sets)
             yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
 
     def lead(self, result: ProfileResult) -> Iterator[doc.Words]:
@@ -407,9 +409,11 @@ class ProfileReport(MeasuredReport[ProfileResult]):
         yield "table", result.target
 
     def limits(self, result: ProfileResult) -> tuple[str, ...]:
-        most = 0 if result.together is None else result.together.max_size or 0
+        most = 0 if result.column_sets is None else result.column_sets.max_size or 0
         beyond = (
-            _ALONE if result.together is None else f"Sets of more than {doc.plural(most, 'column')} were not searched."
+            _ALONE
+            if result.column_sets is None
+            else f"Sets of more than {doc.plural(most, 'column')} were not searched."
         )
         return _RIGHT, beyond, _TEXTS
 
@@ -428,7 +432,7 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
     if any(one.rows_below_5 for one in columns):
         yield "Rare: share of rows with a value that fewer than five rows have."
     if any("at risk" in why for column in result.columns for why in column.proposal.reasons):
-        yield f"At risk: rows in groups smaller than {result.together.k if result.together else 5}."
+        yield f"At risk: rows in groups smaller than {result.column_sets.k if result.column_sets else 5}."
     if unknown := [column.name for column in result.columns if UNKNOWN in column.proposal.reasons]:
         them = "it" if len(unknown) == 1 else "them"
         yield f"Unknown contents: {doc.listing(unknown)}. Check whether others can know {them}."
@@ -436,18 +440,19 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
         yield from _remarks_on(one)
     yield from _groups_of(columns)
     for equal, what in ((True, "Equal columns"), (False, "Equivalent columns (each follows from the other)")):
-        if pairs := [f"{one.first} and {one.second}" for one in result.twins if one.equal is equal]:
+        if pairs := [f"{one.first} and {one.second}" for one in result.equivalent_columns if one.equal is equal]:
             yield f"{what}: {'; '.join(pairs)}."
     if sampled := [one for one in columns if not one.exact]:
-        were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].looked_at)
+        were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].examined_rows)
         yield f"{were} read in a sample of about {rows} rows; numbers of values are estimates."
 
 
 def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     """Yield what is odd about the values of a column."""
-    if facts.respelled:
+    if facts.spelling_variants:
         yield doc.warning(
-            f"{facts.name}: {doc.plural(facts.respelled, 'value differs', 'values differ')} from another one only in "
+            f"{facts.name}: {doc.plural(facts.spelling_variants, 'value differs', 'values differ')} "
+            "from another one only in "
             "case or spaces, which splits groups that belong together."
         )
     for said in facts.mentioned:
@@ -464,14 +469,14 @@ def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
     for shape in ("number", "date"):
         if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
             yield f"{doc.listing(names)} {'has' if len(names) == 1 else 'have'} {shape}s as text."
-    if broken := [one.name for one in columns if one.kind == "float" and one.whole != one.filled]:
+    if broken := [one.name for one in columns if one.kind == "float" and one.whole_numbers != one.filled]:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
         yield f"{doc.listing(broken)} {verb} floating-point numbers. Round {them} before you compare values."
 
 
 def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     """Return the column sets that put many rows into small groups, and the command for a proof."""
-    found = result.together
+    found = result.column_sets
     if found is None:
         return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
@@ -532,7 +537,7 @@ def _next(result: ProfileResult) -> doc.Content:
 
 
 def _questions(result: ProfileResult) -> doc.Content:
-    """What a person has to decide of the quasi-identifiers that the command leaves out."""
+    """Return the decisions that a person has to make about quasi-identifiers that the command leaves out."""
     known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
     unique = [column.name for column in known if column.facts.nearly_unique]
     open_ones = [column.name for column in known if column.proposal.by_sets and column.name not in unique]

@@ -177,7 +177,7 @@ def search_together(
         profile: the profile so far.
     """
     by_name = {source.name: source for source in sources}
-    excluded = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.twins)}
+    excluded = {*profile.named(Role.SENSITIVE), *(twins.second for twins in profile.equivalent_columns)}
     included = [by_name[name] for name in profile.candidates if name not in excluded]
     columns = [Chosen(source.name, source.sql, source.kind, source.type) for source in included]
     if not profile.rows or len(columns) < 2:
@@ -290,7 +290,7 @@ def result_of(
         target=target.name,
         rows=columns[0].facts.rows,
         columns=sort_by_risk(follow_twins(columns, twins)),
-        twins=twins,
+        equivalent_columns=twins,
         entity=propose_entity(columns),
         **provenance(engine, len(engine.executed)),
     )
@@ -303,8 +303,8 @@ def with_sets(
     sets, reason = search_together(engine, target, relation, sources, result)
     if sets is None:
         return replace(result, not_searched=reason)
-    columns = sort_by_risk(follow_twins(follow_sets(result.columns, sets), result.twins))
-    return replace(result, columns=columns, together=replace(sets, sets=sets.sets[:LISTED]))
+    columns = sort_by_risk(follow_twins(follow_sets(result.columns, sets), result.equivalent_columns))
+    return replace(result, columns=columns, column_sets=replace(sets, sets=sets.sets[:LISTED]))
 
 
 def _load_columns(engine: Engine, relation: Relation) -> tuple[Relation, list[Source]]:

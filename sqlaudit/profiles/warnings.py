@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import about, command, spelled
@@ -184,14 +184,14 @@ def _warn_about_possible_quasi_identifiers(
         facts
         for facts in seen
         if facts.name not in similar and proposed[facts.name] is not Role.DIRECT_IDENTIFIER
-        if facts.looked_at >= FEW_ROWS and (facts.unique_rows or 0) >= MANY * facts.looked_at
+        if facts.examined_rows >= FEW_ROWS and (facts.unique_rows or 0) >= MANY * facts.examined_rows
     ]
     findings = []
     if similar:
         findings.append(f"{listing(similar)} {looks_like('quasi-identifier', similar)}")
     if rare:
         verb = "singles" if len(rare) == 1 else "single"
-        shares = [f"{facts.name} ({facts.unique_rows:,} of {facts.looked_at:,} rows are unique)" for facts in rare]
+        shares = [f"{facts.name} ({facts.unique_rows:,} of {facts.examined_rows:,} rows are unique)" for facts in rare]
         findings.append(f"{listing(shares)} {verb} out many rows{where}")
     if findings:
         names = (*similar, *(facts.name for facts in rare))
@@ -201,7 +201,7 @@ def _warn_about_possible_quasi_identifiers(
 
 def _warn_about_empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:
     """Warn about quasi-identifiers without any value: they separate no groups, and may be empty by mistake."""
-    names = tuple(facts.name for facts in seen if facts.looked_at and not facts.filled)
+    names = tuple(facts.name for facts in seen if facts.examined_rows and not facts.filled)
     if names:
         verb, separate = ("is", "separates") if len(names) == 1 else ("are", "separate")
         text = f"{listing(names)} {verb} all NULL{where} and {separate} no groups. "
@@ -319,7 +319,7 @@ def audit_warnings(
     """
     roleless = roleless_columns(relation, roles, engine.dialect, insensitive)
     seen = _read_columns(engine, relation, roles, roleless)
-    looked_at = max((column.facts.looked_at for column in seen), default=0)
+    looked_at = max((column.facts.examined_rows for column in seen), default=0)
     total = max(rows or 0, looked_at)
     where = f" (in the first {looked_at:,} rows)" if total > looked_at else ""
     seen_names = {column.facts.name for column in seen}
@@ -376,7 +376,7 @@ def roleless_columns(
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             reason = "is an expression" if column is None else "has a role already"
-            raise UsageError(f"{about('insensitive')}: {name!r} {reason}. Name columns that need no role.")
+            raise ConflictingRoles(f"{about('insensitive')}: {name!r} {reason}. Name columns that need no role.")
         read.add(column)
     return tuple(column.name for column in relation.columns if column.name not in read)
 
@@ -500,8 +500,8 @@ def _warn_about_nearly_unique(column: _ReadColumn, total: int) -> Iterator[Warne
     """Warn if the column is nearly unique in the `total` rows of the table, estimated from the rows read."""
     facts = column.facts
     rows, distinct, about = facts.filled, facts.distinct, ""
-    if total > facts.looked_at > 0:
-        rows = round(total * facts.filled / facts.looked_at)
+    if total > facts.examined_rows > 0:
+        rows = round(total * facts.filled / facts.examined_rows)
         distinct, about = estimated_distinct(facts.distinct, column.once, facts.filled, rows), "about "
     if facts.nearly_unique and distinct >= NEARLY * rows:
         text = f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value. On its "
@@ -510,7 +510,7 @@ def _warn_about_nearly_unique(column: _ReadColumn, total: int) -> Iterator[Warne
 
 
 def _warn_about_floats(facts: ColumnFacts) -> Iterator[Warned]:
-    if facts.kind == Kind.FLOAT and facts.whole not in (None, facts.filled):
+    if facts.kind == Kind.FLOAT and facts.whole_numbers not in (None, facts.filled):
         hint = f"Round it, for example {spelled('qi', f'round({facts.name}, 1)')}."
         text = f"{facts.name} is a floating-point quasi-identifier. Numbers that print alike may differ and be in "
         text += f"different groups. {hint}"
@@ -518,8 +518,8 @@ def _warn_about_floats(facts: ColumnFacts) -> Iterator[Warned]:
 
 
 def _warn_about_variants(facts: ColumnFacts, where: str) -> Iterator[Warned]:
-    if facts.respelled:
-        number = "1 value differs" if facts.respelled == 1 else f"{facts.respelled:,} values differ"
+    if facts.spelling_variants:
+        number = "1 value differs" if facts.spelling_variants == 1 else f"{facts.spelling_variants:,} values differ"
         text = f"{facts.name}: {number} from another one only in case or spaces{where}, "
         yield Warned("spelling_variants", (facts.name,), f"{text}which splits groups that belong together.")
 

@@ -124,7 +124,7 @@ def _loss(measure: Measure, column: str | None, costs: Sequence[CellCosts]) -> L
     if measure.cell == "changed":
         return Loss(measure.name, column, ratio(value, cells), None, share)
     if not measure.unit:
-        return Loss(measure.name, column, measure.told(ratio(value, cells)), None, None)
+        return Loss(measure.name, column, measure.reported(ratio(value, cells)), None, None)
     mean = ratio(value, cells if measure.unit == "cell" else costs[0].rows)
     return Loss(measure.name, column, value, mean, share)
 

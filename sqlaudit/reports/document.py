@@ -388,7 +388,7 @@ class Document:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Those of the lead, then of all sections."""
+        """The blocks of the lead, then of all sections."""
         return (*self.lead, *(block for one in self.sections for block in one.blocks))
 
 
@@ -693,7 +693,7 @@ def notice(warned: Warned, tone: Tone) -> Toned:
 
 
 def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
-    """That columns without a role are published unchanged, nothing without any."""
+    """Yield the notice that columns without a role are published unchanged, if there are any."""
     known = list(names)
     if known:
         yield Toned(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownFile, UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status
@@ -329,7 +329,7 @@ def expand_releases(engine: Engine, before: Sequence[Target], newest: Target) ->
             continue
         older = [path for path in paths if path not in newest_files]
         if not older:
-            raise UsageError(
+            raise UnknownFile(
                 f"{spelled('before')}: the pattern {target.name!r} matches no file except the newest release."
             )
         releases += (replace(target, relation=str(path), label=path.name) for path in older)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
@@ -83,7 +83,7 @@ def list_linked_tables(
     for axis, name in enumerate(request.by):
         if all(axis in query.absent for query in queries):
             columns = [column.name for relation in relations for column in relation.columns]
-            raise UsageError(f"{about('by')}: no linked table has a column {name!r}.{closest(name, columns)}")
+            raise UnknownColumn(f"{about('by')}: no linked table has a column {name!r}.{closest(name, columns)}")
     return union_tables(engine, queries), queries
 
 

@@ -176,10 +176,10 @@ def protect_cells(
         hidden |= solutions[-1].hidden[: len(cells)]
     protection = CellProtection(
         unsafe=int(unsafe.sum()),
-        further=int((hidden & ~unsafe).sum()),
+        secondary=int((hidden & ~unsafe).sum()),
         cost=sum(solution.cost for solution in solutions),
         bound=max((solution.bound for solution in solutions), default=0),
-        open=len({int(cell) for solution in solutions for cell in solution.open}),
+        unprotected=len({int(cell) for solution in solutions for cell in solution.open}),
         safe=all(solution.safe for solution in solutions),
         contributors=all(_find_lone_contributors(cells, name) is not None for name, _ in released_measures(cells)),
         stopped=next((solution.stopped for solution in solutions if solution.stopped), ""),

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
@@ -330,7 +330,7 @@ class AggregatesRequest:
             names = [name.strip() for name in text.strip().removeprefix("(").removesuffix(")").split(",")]
             unknown = [name for name in names if name and name not in self.by]
             if unknown:
-                raise UsageError(f"{spelled('grouping')} names {unknown[0]!r}, which is not in {spelled('by')}.")
+                raise UnknownColumn(f"{spelled('grouping')} names {unknown[0]!r}, which is not in {spelled('by')}.")
             grouping_set = tuple(index for index, name in enumerate(self.by) if name in names)
             if grouping_set in sets:
                 raise UsageError(f"{spelled('grouping')} names a set twice.")
@@ -378,7 +378,7 @@ class AggregatesRequest:
             text = next((f"{name}{CODES}" for name, levels in self.hierarchies.items() if levels == CODES[1:]), "")
         name = text.removesuffix(CODES) if text.endswith(CODES) else ""
         if name and name not in self.by:
-            raise UsageError(f"{spelled('hierarchies')} names {name!r}, which is not in {spelled('by')}.")
+            raise UnknownColumn(f"{spelled('hierarchies')} names {name!r}, which is not in {spelled('by')}.")
         return name
 
     def totals(self) -> dict[str, str]:
@@ -393,9 +393,8 @@ class AggregatesRequest:
             if not equals:
                 raise UsageError(f"{spelled('total')} takes column=value, for example region=Total.")
             if name not in self.by or name in labels:
-                what = (
-                    "names a dimension twice" if name in labels else f"names {name!r}, which is not in {spelled('by')}"
-                )
-                raise UsageError(f"{spelled('total')} {what}.")
+                if name in labels:
+                    raise UsageError(f"{spelled('total')} names a dimension twice.")
+                raise UnknownColumn(f"{spelled('total')} names {name!r}, which is not in {spelled('by')}.")
             labels[name] = label
         return labels

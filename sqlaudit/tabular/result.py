@@ -61,7 +61,7 @@ class TableProblem(Documented):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether no cell of the table can count as safe."""
+        """True if it keeps every cell of the table from counting as safe."""
         return self.code not in (MISSING_TOTALS, LEFT_OUT)
 
 
@@ -109,7 +109,7 @@ class CellInterval(Documented):
         unsafe: whether they are closer than that; None where this is unknown.
         cell: the key of the cell, by dimension; None is all values together, or a missing one.
         adds: published cells whose sum gives the cell, where it can be computed.
-        takes: published cells to subtract from these.
+        subtracts: published cells to subtract from these.
     """
 
     measure: CountOrValue
@@ -119,7 +119,7 @@ class CellInterval(Documented):
     unsafe: bool | None
     cell: Mapping[str, str | None] = field(default_factory=dict)
     adds: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
-    takes: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
+    subtracts: tuple[Mapping[str, str | None], ...] = field(default=(), metadata=IF_ANY)
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class CellProtection(Documented):
     """Further hidden cells, so that totals do not reveal unsafe ones.
 
     Args:
-        unsafe: cells that rules find, all hidden. further: other cells that are hidden. cost: what these cost.
-        bound: a proven lower bound of the cost. open: unsafe cells that nothing protects.
+        unsafe: cells that rules find, all hidden. secondary: other cells that are hidden. cost: what these cost.
+        bound: a proven lower bound of the cost. unprotected: unsafe cells that nothing protects.
         safe: whether every unsafe cell is proven to be safe. stopped: why the search ended early, or empty.
         file: the file written, or empty.
         contributors: whether the only contributors of cells were counted among those who may compute other cells.
@@ -166,10 +166,10 @@ class CellProtection(Documented):
     """
 
     unsafe: int
-    further: int
+    secondary: int
     cost: int
     bound: int
-    open: int
+    unprotected: int
     safe: bool
     stopped: str
     contributors: bool = False
@@ -254,7 +254,7 @@ class AggregatesResult(MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether every requirement is met, or only warns."""
+        """True if every requirement is met, or only warns."""
         return self.status in (Status.PASS, Status.WARN)
 
 
@@ -294,7 +294,7 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
             hidden = f"{doc.count(result.deducible)} of {doc.count(result.hidden)}"
             yield doc.KeyFigure(hidden, "Hidden but computable", doc.bad_if(result.deducible))
         if result.protection is not None and result.protection.rounded_to is None and not result.hidden:
-            yield doc.KeyFigure(f"{doc.count(result.protection.further)} of {cells}", "Further hidden cells")
+            yield doc.KeyFigure(f"{doc.count(result.protection.secondary)} of {cells}", "Further hidden cells")
 
     def opening(self, result: AggregatesResult) -> Iterator[doc.Content]:
         yield _rules(result)
@@ -392,20 +392,20 @@ def _protected(found: CellProtection) -> Iterator[doc.Words]:
     """The outcome for the protected table, in one sentence or two."""
     written = f"; written to {found.file}" if found.file else ""
     if found.rounded_to is not None:
-        what, still = f"Rounded to multiples of {found.rounded_to}", doc.plural(found.open, "cell")
+        what, still = f"Rounded to multiples of {found.rounded_to}", doc.plural(found.unprotected, "cell")
         too_close = f"{still} can still be estimated too closely. Nothing was written. Use a larger number."
         yield doc.good(f"{what}; totals still add up{written}.") if found.safe else doc.bad(f"{what}: {too_close}")
         return
-    cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.further, 'further cell')}"
+    cells = f"{doc.plural(found.unsafe, 'unsafe cell')} and {doc.plural(found.secondary, 'further cell')}"
     if found.safe:
         yield doc.good(f"Protected by hiding {cells}{written}.")
     else:
         in_time = f" within {spelled('time_limit')}" if found.stopped else ""
         which = f"its safety was not proven{in_time}"
-        if found.open:
-            which = f"{doc.plural(found.open, 'cell')} cannot be protected"
+        if found.unprotected:
+            which = f"{doc.plural(found.unprotected, 'cell')} cannot be protected"
         yield doc.bad(f"Hiding {cells} does not protect the table: {which}. Nothing was written.")
-    if found.further:
+    if found.secondary:
         needed = f"the minimum is at least {doc.count(found.bound)}" if found.bound else "the minimum is unknown"
         proven = "no other choice costs less" if found.bound == found.cost else needed
         yield f"The further cells cost {doc.count(found.cost)}; {proven}{_EARLY.get(found.stopped, '')}."
@@ -466,7 +466,7 @@ def _sum(result: AggregatesResult, one: CellInterval) -> str:
     def named(keys: Keys) -> list[str]:
         return ["·".join(key[name] or "–" for name in result.by) for key in keys]
 
-    return " − ".join([" + ".join(named(one.adds)), *named(one.takes)]) if one.adds or one.takes else ""
+    return " − ".join([" + ".join(named(one.adds)), *named(one.subtracts)]) if one.adds or one.subtracts else ""
 
 
 def _rules(result: AggregatesResult) -> doc.Table:
@@ -481,7 +481,7 @@ def _rules(result: AggregatesResult) -> doc.Table:
 
 
 def _before(result: AggregatesResult) -> str:
-    """What a figure of the table as it was given is called beside its protection."""
+    """Return the label of a figure of the table as it was before its protection."""
     return "" if result.protection is None else " before"
 
 

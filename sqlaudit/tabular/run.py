@@ -455,7 +455,7 @@ class CellAudit:
         for cell, interval, proof in intervals:
             adds = tuple(named[part] for part, weight in proof if weight > 0)
             takes = tuple(named[part] for part, weight in proof if weight < 0)
-            yield replace(interval, cell=named[cell], adds=adds, takes=takes)
+            yield replace(interval, cell=named[cell], adds=adds, subtracts=takes)
 
     def _shown_keys(self, keys: Codes) -> tuple[Mapping[str, str | None], ...]:
         """Return the keys of the first cells, if values are shown."""

@@ -131,7 +131,7 @@ def test_lines_above_the_header_and_decimal_commas_are_part_of_it(tmp_path: Path
     assert run("audit", file, *options).code == 0
     assert run("verify", "skip.json").code == 0
     found = json.loads(Path("skip.json").read_text("utf-8"))
-    assert found["asked"]["read"] == {"skip": 1, "decimal": ","}
+    assert found["request"]["read"] == {"skip": 1, "decimal": ","}
 
 
 def test_signatures_of_the_key_that_is_trusted_and_of_others() -> None:
@@ -211,7 +211,7 @@ def test_sql_of_the_file_is_compared_and_never_run() -> None:
 )
 def test_sql_in_the_place_of_a_column_is_not_run(injected: str) -> None:
     certified()
-    ran = edited(lambda found: found["asked"]["roles"].update(qi=["age", injected]))
+    ran = edited(lambda found: found["request"]["roles"].update(qi=["age", injected]))
     assert ran.code == 2
     assert "SQL" in ran.err or "expression" in ran.err
     assert ran.out == ""
@@ -227,32 +227,32 @@ def test_expressions_that_only_compute_are_run_and_others_when_trusted() -> None
 
 def test_roles_that_name_other_columns_are_found() -> None:
     certified("--require", "k=3")
-    ran = edited(lambda found: found["asked"]["roles"].update(qi=["sex"]))
+    ran = edited(lambda found: found["request"]["roles"].update(qi=["sex"]))
     assert ran.code == 1
     assert "Command another one" in ran.said
     assert "Snapshot: checksum" in ran.said
     assert "Groups 4 2" in ran.said
-    gone = edited(lambda found: found["asked"]["roles"].update(qi=["nothing"]))
+    gone = edited(lambda found: found["request"]["roles"].update(qi=["nothing"]))
     assert (gone.code, "has no column 'nothing'" in gone.err) == (2, True)
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda found: found["asked"].update(roles={"qi": {"age": 1}}),
-        lambda found: found["asked"].update(roles={"qi": ["age"], "nulls": []}),
-        lambda found: found["asked"].update(roles={"qi": ["age"], "joint": "yes"}),
-        lambda found: found["asked"].update(roles={"qi": ["age"], "unknown": "yes"}),
-        lambda found: found["asked"].update(read={"delimiter": 5}),
-        lambda found: found["asked"].update(read={"null_values": [[]]}),
-        lambda found: found["asked"].update(require=[["k"]]),
-        lambda found: found["asked"].update(require=["k=x"]),
-        lambda found: found["asked"].update(shown={"failing_classes": "1", "worst_classes": 1, "values": False}),
-        lambda found: found["asked"].update(target=7),
-        lambda found: found["asked"].pop("where"),
-        lambda found: found["asked"].pop("query"),
-        lambda found: found["asked"].pop("inputs"),
-        lambda found: found["asked"]["shown"].update(worst_classes=10**9),
+        lambda found: found["request"].update(roles={"qi": {"age": 1}}),
+        lambda found: found["request"].update(roles={"qi": ["age"], "nulls": []}),
+        lambda found: found["request"].update(roles={"qi": ["age"], "joint": "yes"}),
+        lambda found: found["request"].update(roles={"qi": ["age"], "unknown": "yes"}),
+        lambda found: found["request"].update(read={"delimiter": 5}),
+        lambda found: found["request"].update(read={"null_values": [[]]}),
+        lambda found: found["request"].update(require=[["k"]]),
+        lambda found: found["request"].update(require=["k=x"]),
+        lambda found: found["request"].update(shown={"failing_classes": "1", "worst_classes": 1, "values": False}),
+        lambda found: found["request"].update(target=7),
+        lambda found: found["request"].pop("where"),
+        lambda found: found["request"].pop("query"),
+        lambda found: found["request"].pop("inputs"),
+        lambda found: found["request"]["shown"].update(worst_classes=10**9),
         lambda found: found.update(sql=[1]),
         lambda found: found.update(signature="x"),
         lambda found: found.update(schema="other"),
@@ -274,7 +274,7 @@ def test_a_stranger_s_certificate_prints_no_line_of_a_file() -> None:
         for qi in (["age"], ["token-4712"], ["age + 1"], ['"token-471"']):
 
             def change(found: Certificate, file: str = file, qi: list[str] = qi) -> None:
-                found["asked"].update(target=file, roles={"qi": qi}, read={"file_format": "csv"})
+                found["request"].update(target=file, roles={"qi": qi}, read={"file_format": "csv"})
 
             ran = edited(change)
             assert ran.code == 2
@@ -285,7 +285,7 @@ def test_a_stranger_s_certificate_prints_no_line_of_a_file() -> None:
 
 def test_more_requirements_than_anybody_has_are_not_run() -> None:
     certified()
-    ran = edited(lambda found: found["asked"].update(require=["k=2"] * 100_000))
+    ran = edited(lambda found: found["request"].update(require=["k=2"] * 100_000))
     assert (ran.code, "has more than 100 requirements" in ran.err) == (2, True)
 
 
@@ -298,7 +298,7 @@ def test_no_part_of_a_certificate_crashes_it(value: object) -> None:
         for name, inner in (
             holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
         ):
-            if len(way) < 2 or way[0] == "asked":
+            if len(way) < 2 or way[0] == "request":
                 put(ways, inner, (*way, name))
 
     ways: list[tuple[Any, ...]] = []
@@ -368,7 +368,7 @@ def test_the_certificate_of_an_audit_with_a_published_rule(tmp_path: Path) -> No
     assert [error.message for error in validator("certificate").iter_errors(found)] == []
     assert "--preset hipaa-expert --preset cells-5 --require k=3" in found["command"]
     assert found["command"].count("--require") == 1
-    assert (run("verify", "a.json").code, "presets" in certified()["asked"]) == (0, False)
+    assert (run("verify", "a.json").code, "presets" in certified()["request"]) == (0, False)
 
 
 @pytest.mark.parametrize(
@@ -385,6 +385,6 @@ def test_the_certificate_of_an_audit_with_a_published_rule(tmp_path: Path) -> No
 )
 def test_a_limit_that_the_published_rule_does_not_set_is_not_of_it(forged: Callable[[Certificate], object]) -> None:
     certified("--preset", "hipaa-expert")
-    ran = edited(lambda found: forged(found["asked"]))
+    ran = edited(lambda found: forged(found["request"]))
     assert ran.code in (1, 2)
     assert "Traceback" not in ran.err

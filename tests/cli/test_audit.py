@@ -134,7 +134,7 @@ def test_failing_classes_to_a_file(tmp_path: Path) -> None:
     assert ran.err == (f"sqlaudit: wrote 2 failing classes to '{out}'. Values are left out; --show-values adds them.\n")
     assert "Failing groups" not in ran.out
     header, *rows = out.read_text("utf-8").splitlines()
-    assert header.startswith("size,rows,classes,sensitive,falls_short_of")
+    assert header.startswith("size,rows,classes,sensitive,failed_requirements")
     assert [row.split(",")[:5] for row in rows] == [["1", "1", "1", "", "k=3"], ["2", "2", "1", "", "k=3"]]
 
 
@@ -142,7 +142,7 @@ def test_failing_classes_with_their_keys(tmp_path: Path) -> None:
     out = tmp_path / "failing.parquet"
     ran = run("audit", patients(tmp_path), *ALL, "--require", "k=3", "--show-values", "--failing-classes-to", out)
     assert ran.err == f"sqlaudit: wrote 2 failing classes to '{out}'.\n"
-    rows = duckdb.sql(f"SELECT age, sex, size, falls_short_of FROM '{out}' ORDER BY size").fetchall()
+    rows = duckdb.sql(f"SELECT age, sex, size, failed_requirements FROM '{out}' ORDER BY size").fetchall()
     assert rows == [(40, "M", 1, "k=3"), (30, "M", 2, "k=3")]
 
 
@@ -170,7 +170,7 @@ def test_models_that_no_fact_of_a_class_decides_list_their_classes_too(tmp_path:
     assert (ran.code, ran.err) == (1, f"sqlaudit: wrote 2 failing classes to '{out}'.\n")
     with out.open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
-    assert [(line["age"], line["sex"], line["size"], line["rows"], line["falls_short_of"]) for line in found] == [
+    assert [(line["age"], line["sex"], line["size"], line["rows"], line["failed_requirements"]) for line in found] == [
         ("50", "F", "0", "0", "delta_presence=max:0.9,min:0.5"),
         ("40", "M", "2", "2", "k_map=4, disclosure@1=0.9"),
     ]

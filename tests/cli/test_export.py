@@ -143,11 +143,11 @@ def test_failing_classes_as_rows() -> None:
     one = FailingClass(1, 2, {"l": 1}, ("k=5", "l=2"), "disease", {"age": 3, "size": "S"}, 1)
     two = FailingClass(2, 2, {"l": None}, ("k=5",), "disease", {"age": None, "size": "M"}, 1)
     names, batches = failing_batches(iter([one, two]), ["age", "size"], ["l"], batch=1)
-    assert names == ["age", "size", "size_", "rows", "classes", "sensitive", "falls_short_of", "l"]
+    assert names == ["age", "size", "size_", "rows", "classes", "sensitive", "failed_requirements", "l"]
     assert list(batches) == [
         [[3, "S", 1, 2, 1, "disease", "k=5, l=2", 1]],
         [[None, "M", 2, 2, 1, "disease", "k=5", None]],
     ]
     names, batches = failing_batches([])
-    assert names == ["size", "rows", "classes", "sensitive", "falls_short_of"]
+    assert names == ["size", "rows", "classes", "sensitive", "failed_requirements"]
     assert list(batches) == []

@@ -92,9 +92,9 @@ def test_a_sample_is_drawn_by_number_and_seed_and_searched_as_all_rows_would_be(
     expected = oracle.minimal_sets(4, lambda chosen: len({tuple(r[c] for c in chosen) for r in rows}) == len(rows))
     found = sqlaudit.columns(PEOPLE, seed=seed, **ASKED)
     assert found.sample is not None
-    assert (found.sample.rows, found.sample.drawn, found.sample.alike) == (1000, len(drawn), False)
+    assert (found.sample.rows, found.sample.drawn, found.sample.has_duplicates) == (1000, len(drawn), False)
     assert {tuple(list(PEOPLE).index(name) for name in one.columns) for one in found.sets} == expected
-    assert (found.wanted, found.epsilon, found.complete, found.effects) == ("separating", Fraction(1, 100), True, ())
+    assert (found.kind, found.epsilon, found.complete, found.effects) == ("separating", Fraction(1, 100), True, ())
     pairs = [figures(one.columns) for one in found.sets]
     assert all(share >= Fraction(99, 100) for share in pairs)
 

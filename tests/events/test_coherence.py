@@ -62,11 +62,11 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], nulls: str, repeat
             if oracle.support(persons, some) < found.k
         }
         assert (one.known, one.smallest, one.exact) == (known.known, known.smallest, True)
-        assert (one.share, one.told_persons, one.exposed_persons) == (share, len(whom), len(either)), one.known
+        assert (one.share, one.disclosed_persons, one.exposed_persons) == (share, len(whom), len(either)), one.known
     assert len(told.uncertainty) == (len(told.curve) if rho else 0)
     for one in told.uncertainty:
         share, whom = oracle.learnt_of_rest(persons, held, one.known, found.h, repeats)
-        assert (one.share, one.told_persons, one.exact) == (share, len(whom), True), one.known
+        assert (one.share, one.disclosed_persons, one.exact) == (share, len(whom), True), one.known
 
 
 @pytest.mark.few_on_postgres(0)
@@ -115,7 +115,7 @@ def test_known_values_tell_others_among_persons_of_equal_static_values(engine: E
         for one in told.uncertainty:
             each = [oracle.learnt_of_rest(group, held, one.known, h, repeats) for group in groups]
             expected = max(share for share, _ in each), sum(len(whom) for _, whom in each)
-            assert (one.share, one.told_persons, one.exact) == (*expected, True), one.known
+            assert (one.share, one.disclosed_persons, one.exact) == (*expected, True), one.known
 
     compare()
 
@@ -129,7 +129,7 @@ def test_values_known_beside_static_ones_tell_within_their_group() -> None:
     for static, share, persons in ([], Fraction(1, 2), 0), (["sex"], Fraction(1), 8):
         found = sqlaudit.persons(table, static=static, **asked)
         told = [one.uncertainty[0] for one in found.coherence]
-        assert [(one.share, one.told_persons) for one in told] == [(share, persons)] * 2
+        assert [(one.share, one.disclosed_persons) for one in told] == [(share, persons)] * 2
 
 
 def test_values_of_one_column_tell_those_of_another() -> None:
@@ -160,16 +160,15 @@ def test_static_values_are_known_besides() -> None:
         more = found_in(engine, table, qi=("clinic",), static=("month",), k=2)
     assert [one.share for one in bare.coherence[0].curve] == [Fraction(3, 4)] * 2
     assert [one.share for one in more.coherence[0].curve] == [1, 1]
-    assert [one.told_persons for one in more.coherence[0].curve] == [2, 2]
+    assert [one.disclosed_persons for one in more.coherence[0].curve] == [2, 2]
 
 
 def test_each_sensitive_column_is_told_by_itself() -> None:
     table = pd.DataFrame({"who": [1, 2, 3, 4], "at": list("aaaa"), "x": list("ppqr"), "y": [None, "s", "s", "s"]})
     found = sqlaudit.persons(table, entity="who", qi=["at"], sensitive=["x", "y"], k=2, h="70%")
-    assert [(one.sensitive, one.prior, one.curve[0].share, one.curve[0].told_persons) for one in found.coherence] == [
-        ("x", Fraction(1, 2), Fraction(1, 2), 0),
-        ("y", Fraction(3, 4), Fraction(3, 4), 4),
-    ]
+    assert [
+        (one.sensitive, one.prior, one.curve[0].share, one.curve[0].disclosed_persons) for one in found.coherence
+    ] == [("x", Fraction(1, 2), Fraction(1, 2), 0), ("y", Fraction(3, 4), Fraction(3, 4), 4)]
     headline = document_of(found).headline
     assert isinstance(headline, Toned)
     assert headline.tone == "bad"
@@ -180,14 +179,14 @@ def test_nobody_with_a_value_and_nobody_at_all_tell_nothing(engine: Engine) -> N
     for table in ([(1, 1, 1, None), (2, 2, 2, None)], []):
         (told,) = found_in(engine, table).coherence
         nothing = Fraction(0)
-        assert (told.prior, [(one.share, one.told_persons) for one in told.curve]) == (nothing, [(nothing, 0)] * 2)
+        assert (told.prior, [(one.share, one.disclosed_persons) for one in told.curve]) == (nothing, [(nothing, 0)] * 2)
 
 
 def test_a_search_that_ended_early_proves_what_it_told() -> None:
     table = [(1, 1, 1, "flu"), (1, 1, 2, None), (2, 1, 1, "flu"), (2, 1, 2, None), (3, 1, 1, None), (3, 1, 2, None)]
     with connect() as engine:
         found = found_in(engine, table, known=3, k=2, h=Fraction(1, 2), time_budget=0.0)
-    assert [(one.known, one.share, one.told_persons, one.exact) for one in found.coherence[0].curve] == [
+    assert [(one.known, one.share, one.disclosed_persons, one.exact) for one in found.coherence[0].curve] == [
         (1, Fraction(2, 3), 3, True),
         (2, Fraction(2, 3), 3, False),
     ]

@@ -88,7 +88,7 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]], fits: Callable[[An
         assert one.unique_persons == oracle.exposed(persons, m, 2, near=fitted), m
         assert one.minimal_sets == oracle.minimal_sets(persons, m, found.k, near=fitted), m
         share, whom = oracle.learnt(persons, held, m, found.h, near=fitted)
-        assert (told.share, told.told_persons) == (share, len(whom)), m
+        assert (told.share, told.disclosed_persons) == (share, len(whom)), m
     for drawn in found.random:
         assert math.isclose(drawn.unique_share, oracle.unicity(persons, drawn.known, fitted), abs_tol=1e-12)
     sizes = [oracle.support(fitted, frozenset(events)) for events in persons.values()]

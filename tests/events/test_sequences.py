@@ -58,7 +58,7 @@ def check(found: PersonsResult, table: list[tuple[Any, ...]]) -> None:
     held = oracle.held_by(table)
     for told in found.coherence[0].curve if found.coherence else ():
         share, whom = oracle.patterns_learnt(persons, held, told.known, found.h)
-        assert (told.share, told.told_persons) == (share, len(whom)), told.known
+        assert (told.share, told.disclosed_persons) == (share, len(whom)), told.known
 
 
 @pytest.mark.parametrize("nulls", ["equal", "distinct"])
@@ -138,12 +138,12 @@ def test_what_an_order_is() -> None:
 def test_the_persons_at_risk_are_told_with_the_sequences_that_single_them_out() -> None:
     asked: dict[str, Any] = {"entity": "who", "qi": ["place"], "k": 2, "sequence": "day", "effects": True}
     found = sqlaudit.persons(ROUNDS, **asked, records=5, show_values=True)
-    assert [(one.key, one.singled_out, one.sets, one.telling) for one in found.most_at_risk] == [
+    assert [(one.key, one.singled_out, one.sets, one.revealing_events) for one in found.most_at_risk] == [
         ("3", 2, 1, (("b",), ("a",))),
         ("4", 2, 1, (("a",), ("b",))),
         ("5", 2, 1, (("a",), ("a",))),
     ]
-    assert [(one.value, one.sets) for one in found.telling[0].top] == [("a", 4), ("b", 2)]
+    assert [(one.value, one.sets) for one in found.revealing_values[0].top] == [("a", 4), ("b", 2)]
 
 
 def test_times_of_dates_moments_and_another_table(tmp_path: Path) -> None:

@@ -69,12 +69,12 @@ def test_values_and_persons_are_those_of_all_subsets(engine: Engine, repeats: bo
         found = found_in(engine, table, k=k, known=3, multiset=repeats, show_values=True)
         persons = oracle.events_of(table, multiset=repeats)
         sets = minimal(persons, 3, k, repeats)
-        for place, one in enumerate(found.telling):
+        for place, one in enumerate(found.revealing_values):
             counted = Counter(shown(event[place]) for known in sets for event in known)
             assert {top.value: top.sets for top in one.top} == dict(counted)
             assert one.values == len(counted)
             largest = sorted(counted.values(), reverse=True)
-            assert one.half == next((n for n in range(4) if 2 * sum(largest[:n]) >= sum(largest)), 0)
+            assert one.values_for_half == next((n for n in range(4) if 2 * sum(largest[:n]) >= sum(largest)), 0)
         exposed = [who for who in persons if _fewest(persons, who, k, repeats)]
         assert sorted(one.key or "" for one in found.most_at_risk) == sorted(exposed)
         for one in found.most_at_risk:
@@ -89,7 +89,7 @@ def test_values_and_persons_are_those_of_all_subsets(engine: Engine, repeats: bo
                     if oracle.support(persons, known) == 1
                 ]
                 assert one.sets == len(alone)
-                told = sorted(one.telling, key=repr)
+                told = sorted(one.revealing_events, key=repr)
                 assert told in [sorted((tuple(map(shown, event[:2])) for event in known), key=repr) for known in alone]
         order = [(one.singled_out or 9, one.exposed, one.events) for one in found.most_at_risk]
         assert order == sorted(order)
@@ -113,15 +113,23 @@ def test_near_events_are_told_by_their_values() -> None:
     with connect() as engine:
         tolerance = read_tolerances("tolerance", "month=1")
         found = found_in(engine, table, k=2, known=1, tolerance=tolerance, show_values=True)
-    assert [(one.key, one.singled_out, one.telling) for one in found.most_at_risk] == [("Cy", 1, (("a", "5"),))]
-    assert [(one.column, [top.value for top in one.top]) for one in found.telling] == [(PLACE, ["a"]), ("month", ["5"])]
+    assert [(one.key, one.singled_out, one.revealing_events) for one in found.most_at_risk] == [
+        ("Cy", 1, (("a", "5"),))
+    ]
+    assert [(one.column, [top.value for top in one.top]) for one in found.revealing_values] == [
+        (PLACE, ["a"]),
+        ("month", ["5"]),
+    ]
 
 
 def test_missing_values_that_match_anything_are_told_as_missing() -> None:
     table = [("Ann", None, 1), ("Bob", "a", 2)]
     with connect() as engine:
         found = found_in(engine, table, k=2, known=1, nulls=NullPolicy.WILDCARD, show_values=True)
-    assert {one.key: one.telling for one in found.most_at_risk} == {"Ann": ((None, "1"),), "Bob": (("a", "2"),)}
+    assert {one.key: one.revealing_events for one in found.most_at_risk} == {
+        "Ann": ((None, "1"),),
+        "Bob": (("a", "2"),),
+    }
 
 
 def test_coarser_columns_are_counted_again(engine: Engine) -> None:
@@ -165,7 +173,7 @@ def test_nobody_is_at_risk_of_nothing() -> None:
         for table in ([], [("Ann", "a", 1), ("Bob", "a", 1)]):
             found = found_in(engine, table, k=2, show_values=True)
             assert found.most_at_risk == ()
-            assert [(one.values, one.half, one.top) for one in found.telling] == [(0, 0, ())] * 2
+            assert [(one.values, one.values_for_half, one.top) for one in found.revealing_values] == [(0, 0, ())] * 2
             assert document_of(found)
 
 

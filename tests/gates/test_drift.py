@@ -356,7 +356,7 @@ def test_what_the_policy_no_longer_has_is_said(tmp_path: Path) -> None:
     made, kept = in_duckdb(tmp_path, {"patients": PATIENTS}), tmp_path / "kept.yml"
     sqlaudit.gate(made.policy(POLICY), baseline=kept, accept=True)
     found = sqlaudit.gate(made.policy(POLICY.replace("l=2, ", "l=1, ")), baseline=kept)
-    assert found.gone == ("patients: l=2 for disease",)
+    assert found.removed_tests == ("patients: l=2 for disease",)
     new = next(test for test in found.tests if test.requirement == "l=1")
     assert new.change is not None
     assert (new.change.drift, new.outcome) == (Drift.NEW, Outcome.PASS)

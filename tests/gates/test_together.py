@@ -73,7 +73,7 @@ def test_runs_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     assert {moment.run for moment in History(history).moments()["patients", "k=3", ""]} == {1, 2, 3}
     with duckdb.connect(str(failures), read_only=True) as connection:
         short = connection.execute(
-            "SELECT falls_short_of, SUM(classes) FROM failures GROUP BY ALL ORDER BY ALL"
+            "SELECT failed_requirements, SUM(classes) FROM failures GROUP BY ALL ORDER BY ALL"
         ).fetchall()
     assert short == [("k=3, k=4", 2), ("k=4", 1)]  # of one run: classes of 3, 2 and 2 people
 

@@ -22,7 +22,7 @@ def facts(values: Sequence[Any], kind: str) -> dict[str, Any]:
         "nulls": rows - len(filled),
         "distinct": len(set(filled)),
         "exact": True,
-        "looked_at": rows,
+        "examined_rows": rows,
         "filled": len(filled),
         "smallest_group": min(sizes) if rows else None,
         "rows_below_5": sum(size for size in sizes if size < 5) if rows else None,
@@ -32,9 +32,11 @@ def facts(values: Sequence[Any], kind: str) -> dict[str, Any]:
         "shortest": min(map(len, texts)) if texts else None,
         "mean_length": sum(map(len, texts)) / len(texts) if texts else None,
         "longest": max(map(len, texts)) if texts else None,
-        "whole": sum(value == math.floor(value) for value in filled) if kind in ("float", "decimal") and rows else None,
+        "whole_numbers": sum(value == math.floor(value) for value in filled)
+        if kind in ("float", "decimal") and rows
+        else None,
         "width": max(filled) - min(filled) if kind == "integer" and filled else None,
-        "respelled": len(set(texts)) - len({folded(text) for text in texts}),
+        "spelling_variants": len(set(texts)) - len({folded(text) for text in texts}),
     }
 
 

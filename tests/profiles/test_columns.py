@@ -65,11 +65,11 @@ def test_facts_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...
 def test_twins_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...]]) -> None:
     result = profiled(engine, rows, {"x": "text", "y": "text", "z": "text"})
     columns = {name: [row[i] for row in rows] for i, name in enumerate("xyz")}
-    for twins in result.twins:
+    for twins in result.equivalent_columns:
         first, second = columns[twins.first], columns[twins.second]
         assert oracle.says_the_same(first, second)
         assert twins.equal is (first == second)
-    found = {name for twins in result.twins for name in (twins.first, twins.second)}
+    found = {name for twins in result.equivalent_columns for name in (twins.first, twins.second)}
     for name, other in (("x", "y"), ("x", "z")):
         constant = len(set(columns[name])) < 2
         trivial = len(set(columns[name])) == len(rows) and columns[name] != columns[other]
@@ -147,7 +147,7 @@ def test_large_tables_are_looked_at_in_a_sample(engine: Engine, monkeypatch: pyt
     assert not identifier.exact
     assert (identifier.smallest_group, identifier.rows_below_5, identifier.unique_rows) == (None, None, None)
     assert (identifier.entropy, identifier.separation) == (None, None)
-    assert 100 < identifier.looked_at < 320  # 200 are expected; the standard deviation is 14
+    assert 100 < identifier.examined_rows < 320  # 200 are expected; the standard deviation is 14
     assert 3500 <= identifier.distinct <= 4000
     assert identifier.nearly_unique
     # DuckDB guesses that there are few values, and then counts them

@@ -101,6 +101,8 @@ def test_python_gets_roles_for_an_audit(table: Path) -> None:
     result = sqlaudit.profile(table)
     assert result.roles == Roles(("age", "age in months", "sex"), ("diagnosis",), ("who",))
     assert set(result.candidates) == {"age", "age in months", "sex", "diagnosis"}
-    assert [(twins.first, twins.second, twins.equal) for twins in result.twins] == [("age", "age in months", False)]
+    assert [(twins.first, twins.second, twins.equal) for twins in result.equivalent_columns] == [
+        ("age", "age in months", False)
+    ]
     with pytest.raises(KeyError):
         result.column("nobody")

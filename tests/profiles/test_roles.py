@@ -73,8 +73,8 @@ def test_a_name_alone_makes_no_identifier_of_flags_amounts_and_dates() -> None:
     assert role("phone", distinct=30) is DIRECT
     assert role("phone", "integer", 2) is OTHER
     assert role("phone", "date", 30) is QUASI
-    assert role("patient_id", "float", 30, whole=100) is DIRECT
-    assert role("patient_id", "float", 30, whole=99) is OTHER
+    assert role("patient_id", "float", 30, whole_numbers=100) is DIRECT
+    assert role("patient_id", "float", 30, whole_numbers=99) is OTHER
     assert role("first_name", "integer", 30) is OTHER
 
 
@@ -87,20 +87,20 @@ def test_free_text_names_of_persons_and_numbers_of_rows() -> None:
     assert role("row", "integer", 100, width=99.0) is DIRECT
     assert role("row", "integer", 95, width=5000.0) is QUASI
     assert role("code", "text", 95) is DIRECT
-    assert role("amount", "float", 95, whole=0) is QUASI
-    assert role("amount", "float", 89, whole=0) is OTHER
+    assert role("amount", "float", 95, whole_numbers=0) is QUASI
+    assert role("amount", "float", 89, whole_numbers=0) is OTHER
 
 
 def test_a_different_value_in_every_row_is_one_of_an_identifier() -> None:
     """Of whole numbers and texts; a measurement with fractions is different in every row anyway, and so are days."""
     assert role("no", "integer", 100, width=5000.0) is DIRECT
-    assert role("no", "float", 100, whole=100) is DIRECT
+    assert role("no", "float", 100, whole_numbers=100) is DIRECT
     assert role("no", "text", 100, shapes={"number": 100}) is DIRECT
     assert role("no", "other", 100) is DIRECT
-    assert role("no", "float", 100, whole=1) is QUASI
+    assert role("no", "float", 100, whole_numbers=1) is QUASI
     assert role("seen", "timestamp", 100) is QUASI
     assert role("seen", "text", 100, shapes={"date": 100}) is QUASI
-    few = dataclasses.replace(facts("no", "integer", 19, width=5000.0), rows=19, filled=19, looked_at=19)
+    few = dataclasses.replace(facts("no", "integer", 19, width=5000.0), rows=19, filled=19, examined_rows=19)
     assert propose(few).role is QUASI
     assert propose(dataclasses.replace(few, distinct=20, rows=20, filled=20)).role is DIRECT
 
@@ -168,6 +168,6 @@ def test_columns_are_sorted_by_role_and_risk() -> None:
 
 
 def test_few_rows_are_never_nearly_unique() -> None:
-    few = dataclasses.replace(facts(distinct=9), rows=9, filled=9, looked_at=9)
+    few = dataclasses.replace(facts(distinct=9), rows=9, filled=9, examined_rows=9)
     assert not few.nearly_unique
-    assert dataclasses.replace(few, rows=10, filled=10, looked_at=10).nearly_unique
+    assert dataclasses.replace(few, rows=10, filled=10, examined_rows=10).nearly_unique

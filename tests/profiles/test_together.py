@@ -30,7 +30,7 @@ def profiled(engine: Engine, **options: Any) -> sqlaudit.ProfileResult:
 
 def test_minimal_sets_are_those_of_brute_force(engine: Engine) -> None:
     result = profiled(engine)
-    found = result.together
+    found = result.column_sets
     assert found is not None
     assert (found.k, found.tolerance, found.max_size, found.complete) == (5, Fraction(1, 100), 3, True)
     assert sorted(found.columns) == ["age", "shift", "ward"]  # no constant, no sensitive one, no copy of another
@@ -55,8 +55,8 @@ def test_minimal_sets_are_those_of_brute_force(engine: Engine) -> None:
 
 def test_who_is_decisive_becomes_a_quasi_identifier(engine: Engine) -> None:
     result = profiled(engine)
-    assert result.together is not None
-    repair = result.together.repair
+    assert result.column_sets is not None
+    repair = result.column_sets.repair
     assert repair is not None
     assert len(repair) == 2
     for name in ("shift", "ward"):
@@ -68,7 +68,7 @@ def test_who_is_decisive_becomes_a_quasi_identifier(engine: Engine) -> None:
     assert result.column("age").proposal.by_sets is False
     assert result.column("diagnosis").role is Role.SENSITIVE
     without = profiled(engine, sets=False)
-    assert (without.together, without.not_searched) == (None, "")
+    assert (without.column_sets, without.not_searched) == (None, "")
     assert without.named(Role.QUASI_IDENTIFIER) == ("age",)
 
 
@@ -76,14 +76,14 @@ def test_what_is_too_much_for_a_first_look_is_said(engine: Engine, monkeypatch: 
     monkeypatch.setattr(profiling, "MOST_ROWS_READ", 300)
     monkeypatch.setattr(profiling, "MOST_ROWS_READ_IN_PLACE", 300)
     result = profiled(engine)
-    assert result.together is None
+    assert result.column_sets is None
     assert result.not_searched == (
         "Sets of columns were not searched: 3 columns and 48 rows are too many for a profile. `sqlaudit.columns()` "
         "searches them."
     )
     monkeypatch.setattr(profiling, "MOST_ROWS_READ", 48 * 7)
     monkeypatch.setattr(profiling, "MOST_ROWS_READ_IN_PLACE", 48 * 7)
-    found = profiled(engine).together
+    found = profiled(engine).column_sets
     assert found is not None
     assert found.max_size == 2
 
@@ -98,7 +98,7 @@ def test_a_search_that_ran_out_of_time_says_what_is_decided(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(profiling, "SECONDS", 0.0)
-    found = profiled(engine).together
+    found = profiled(engine).column_sets
     assert found is not None
     assert (found.complete, found.sets) == (False, ())
     said = run("profile", patients(tmp_path)).said
@@ -131,10 +131,10 @@ def test_the_report_has_a_section(tmp_path: Path) -> None:
     assert "| age, shift | 30 | 100% | 0 |" in run("profile", file, "--format", "markdown").out
     data = json.loads(run("profile", file, "--format", "json").out)
     validator("profile").validate(data)
-    assert [(one["columns"], one["rows_at_risk"]) for one in data["together"]["sets"]] == [(["age", "shift"], 30)]
+    assert [(one["columns"], one["rows_at_risk"]) for one in data["column_sets"]["sets"]] == [(["age", "shift"], 30)]
     hidden = json.loads(run("profile", file, "--format", "json", "--no-sets").out)
     validator("profile").validate(hidden)
-    assert (hidden["together"], hidden["not_searched"]) == (None, None)
+    assert (hidden["column_sets"], hidden["not_searched"]) == (None, None)
     assert "Columns that together" not in run("profile", file, "--no-sets").said
     empty = json.loads(run("profile", write_csv(tmp_path / "e.csv", "age,sex"), "--header", "--format", "json").out)
     assert empty["not_searched"] == "The table has no rows."

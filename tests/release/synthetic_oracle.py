@@ -89,7 +89,7 @@ def copies(original: Table, synthetic: Table, columns: Sequence[str]) -> dict[st
     once = [row for row in exact if sum(not differing(row, other) for other in original) == 1]
     return {
         "rows": len(exact),
-        "but_one": len(near),
+        "all_but_one_column": len(near),
         "unique_in_original": len(once),
         "copied": sum(any(not differing(row, other) for other in synthetic) for row in original),
     }

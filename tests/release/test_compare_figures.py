@@ -157,8 +157,8 @@ def test_a_workload_says_which_empty_queries_the_release_answers(engine: Engine)
     found = compared(engine, "int", original, [("1-3", s) for _, s in original], workload=40)
     workload = found.workload
     assert workload is not None
-    assert 0 < workload.answered_empty["non-corrected"] <= workload.empty
-    assert f"the release answers {workload.answered_empty['non-corrected']} non-corrected" in _said(found)
+    assert 0 < workload.false_positives["non-corrected"] <= workload.empty
+    assert f"the release answers {workload.false_positives['non-corrected']} non-corrected" in _said(found)
 
 
 @pytest.mark.few_on_postgres(0)

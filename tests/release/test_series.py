@@ -84,7 +84,7 @@ def test_releases_say_what_brute_force_finds(engine: Engine) -> None:
         found = found_by(engine, releases, show_values=True, top=99)
         one = found.attribute("s")
         assert (found.persons, found.in_several) == (len(everybody), several)
-        assert (one.m, one.unsteady) == (oracle.largest_m(releases), oracle.unsteady(releases))
+        assert (one.m, one.changed_signatures) == (oracle.largest_m(releases), oracle.changed_signatures(releases))
         left, known = oracle.eliminated(releases)
         assert one.complete
         assert {c.values: c.persons for c in one.candidates} == Counter(len(values) for values in left.values())
@@ -96,7 +96,7 @@ def test_releases_say_what_brute_force_finds(engine: Engine) -> None:
         assert one.of_one_release == sum(alone[person] == 1 for person in known)
         assert one.by_comparing == sum(alone[person] > 1 and not step for person, step in known.items())
         assert one.by_elimination == sum(step > 0 for step in known.values())
-        shown = {who.person: (who.value, who.by_elimination) for who in one.shown}
+        shown = {who.person: (who.value, who.by_elimination) for who in one.examples}
         assert shown == {person: (next(iter(left[person])), step > 0) for person, step in known.items()}
         for side, rows in zip(one.releases, releases, strict=True):
             classes = Counter((r["a"], r["b"]) for r in rows)
@@ -199,9 +199,9 @@ def test_the_example_of_the_paper() -> None:
     found = sqlaudit.releases([frame(FIRST), frame(SECOND)], **asked, show_values=True)
     one = found.attribute("disease")
     assert [(side.smallest, side.fewest_values, side.repeating_classes) for side in one.releases] == [(2, 2, 0)] * 2
-    assert (found.passed, found.persons, found.in_several, one.m, one.unsteady) == (False, 16, 6, 0, 2)
+    assert (found.passed, found.persons, found.in_several, one.m, one.changed_signatures) == (False, 16, 6, 0, 2)
     assert (one.of_one_release, one.by_comparing, one.by_elimination) == (0, 2, 2)
-    assert [(who.person, who.releases, who.value, who.by_elimination) for who in one.shown] == [
+    assert [(who.person, who.releases, who.value, who.by_elimination) for who in one.examples] == [
         ("Bob", (1, 2), "dyspepsia", False),
         ("David", (1, 2), "gastritis", False),
         ("Alice", (1,), "bronchitis", True),
@@ -209,7 +209,7 @@ def test_the_example_of_the_paper() -> None:
     ]
     safe = sqlaudit.releases([frame(FIRST), frame(WITH_COUNTERFEITS)], **asked, counterfeits=True)
     one = safe.attribute("disease")
-    assert (safe.passed, one.m, one.unsteady, one.singled_out, one.fewest) == (True, 2, 0, 0, 2)
+    assert (safe.passed, one.m, one.changed_signatures, one.singled_out, one.fewest) == (True, 2, 0, 0, 2)
     assert [side.counterfeits for side in one.releases] == [0, 2]
 
 
@@ -312,7 +312,7 @@ def test_a_table_of_a_database_and_expressions(engine: Engine) -> None:
     targets = tuple(Target(query=values_query(rows, COLUMNS), label=f"r{i}") for i, rows in enumerate(releases, 1))
     request = SeriesRequest(targets, entity="lower(id)", qi=("a > 0",), sensitive=("s",))
     one = find_in_releases(engine, request).attribute("s")
-    assert (one.m, one.unsteady, one.by_comparing, one.by_elimination) == (0, 1, 1, 2)
+    assert (one.m, one.changed_signatures, one.by_comparing, one.by_elimination) == (0, 1, 1, 2)
 
 
 def test_the_report_says_options_as_the_command_line_does() -> None:

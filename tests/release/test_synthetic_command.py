@@ -49,7 +49,7 @@ def test_the_report_and_the_json_have_the_same_figures() -> None:
     assert synthetic["identity"] == {"uio": 1, "uis": 1, "uiois": 0.75, "rep_u": 0.75}
     assert synthetic["attributes"][0]["disco"] == 0.5
     assert synthetic["attributes"][0]["most_common"] == {"share": 0.5, "of_disclosed": 1}
-    assert (synthetic["copies"]["rows"], synthetic["copies"]["but_one"]) == (2, 2)
+    assert (synthetic["copies"]["rows"], synthetic["copies"]["all_but_one_column"]) == (2, 2)
     assert synthetic["holdout"]["shared"] == 1
     assert {one["measure"]: one["excess"] for one in synthetic["holdout"]["excess"]}["disco"] == 0.25
     assert {tuple(one["keys"]) for one in synthetic["known"]} == {("age",), ("sex",)}
@@ -127,7 +127,7 @@ def test_without_sensitive_columns_there_is_identity_alone() -> None:
 
 def test_one_column_has_no_copies_but_one() -> None:
     found = sqlaudit.compare(*[pd.DataFrame({"age": [1, 2, 3]})] * 2, qi="age", synthetic=True).synthetic
-    assert (found.copies.rows, found.copies.but_one) == (3, None)
+    assert (found.copies.rows, found.copies.all_but_one_column) == (3, None)
 
 
 def test_a_number_of_single_precision_equals_what_it_was_rounded_from() -> None:

@@ -104,7 +104,7 @@ def test_whole_rows_are_left_out_where_they_fall_short(
         members.setdefault((row[ODD], row["age"], number if alone else -1), []).append(row["s"])
     kept = {key: values for key, values in members.items() if len(values) >= k and len(set(values)) >= l}
     stay = sum(map(len, kept.values()))
-    assert (found.touched, found.cost, found.optimal) == (len(rows) - stay, 2 * (len(rows) - stay), True)
+    assert (found.affected_rows, found.cost, found.optimal) == (len(rows) - stay, 2 * (len(rows) - stay), True)
     out = released(engine, found)
     wanted: Counter[Any] = Counter()
     for (odd, age, _), values in kept.items():
@@ -133,7 +133,7 @@ def test_weights_turn_the_choice(engine: Engine) -> None:
 def test_the_engines_agree_to_the_last_number(engine: Engine, tmp_path: Path) -> None:
     found = suppress(engine, PEOPLE, require={"k": 3}, how="exact", seed=7, to=tmp_path / "out.csv")
     assert [column.cells for column in found.columns] == [3, 3]
-    assert (found.cost, found.touched, found.patterns) == (6, 3, 4)
+    assert (found.cost, found.affected_rows, found.patterns) == (6, 3, 4)
     assert (tmp_path / "out.csv").read_text().splitlines()[:3] == ['age,"o""d d%",s', "*,*,cold", "*,*,flu"]
 
 

@@ -195,7 +195,7 @@ def test_every_format_of_an_audit_has_the_same_sentences_under_the_verdict(engin
     for made in (text(result), render_markdown(document), render_html(document)):
         assert "sqlaudit help verdicts" in made
     assert "@example" not in text(result) + render_markdown(document)  # a page has the SQL, and this query its values
-    assert MEANING in result.to_dict()["not_said"]
+    assert MEANING in result.to_dict()["limitations"]
 
 
 def test_the_command_line_fails_on_a_declared_identifier(tmp_path: Path) -> None:

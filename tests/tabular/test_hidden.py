@@ -52,7 +52,7 @@ def test_small_counts_that_are_left_out_come_back_from_totals() -> None:
     known = {(one.cell["region"], one.cell["sector"]): one for one in found.intervals}
     first = known["a", "t"]
     assert (first.lower, first.upper, first.required, first.unsafe) == (3, 3, 1, True)
-    added, taken = ({tuple(key.values()) for key in keys} for keys in (first.adds, first.takes))
+    added, taken = ({tuple(key.values()) for key in keys} for keys in (first.adds, first.subtracts))
     assert (added, taken) in [({("a", "Total")}, {("a", "s"), ("a", "u")}), ({("Total", "t")}, {("b", "t")})]
 
 

@@ -30,7 +30,7 @@ def test_a_protected_table_has_no_unsafe_cell_and_none_that_totals_give_back(tmp
     one = found.protection
     assert one is not None
     # two unsafe cells, and what the square through both takes: (a, u) and (b, t)
-    assert (one.unsafe, one.further, one.cost, one.bound, one.open, one.safe) == (2, 2, 29, 29, 0, True)
+    assert (one.unsafe, one.secondary, one.cost, one.bound, one.unprotected, one.safe) == (2, 2, 29, 29, 0, True)
     assert {tuple(key.values()) for key in one.keys} == {("a", "u"), ("b", "t")}
     again = sqlaudit.aggregates(file, by=BY, count="n", require={"no_unpickable_cell": 4, "threshold": 5})
     assert (again.cells, again.hidden, again.deducible, again.status.value) == (12, 4, 0, "pass")
@@ -68,7 +68,7 @@ def test_rows_of_persons_become_a_protected_table(tmp_path: Path) -> None:
         to=file,
     )
     assert found.protection is not None
-    assert (found.protection.unsafe, found.protection.further, found.protection.safe) == (1, 3, True)
+    assert (found.protection.unsafe, found.protection.secondary, found.protection.safe) == (1, 3, True)
     written = pd.read_csv(file)
     assert list(written.columns) == ["ward", "ill", "count"]
     assert (len(written), int(written["count"].isna().sum())) == (9, 4)
@@ -137,7 +137,7 @@ def test_controlled_rounding_is_the_other_way(tmp_path: Path) -> None:
     file = tmp_path / "safe.csv"
     found = protected(counts("n"), round_to=5, to=file).protection
     assert found is not None
-    assert (found.unsafe, found.further, found.safe, found.rounded_to) == (2, 0, True, 5)
+    assert (found.unsafe, found.secondary, found.safe, found.rounded_to) == (2, 0, True, 5)
     assert found.bound == found.cost > 0
     table = pd.read_csv(file).set_index(BY).n
     assert not (table % 5).any()
@@ -155,7 +155,7 @@ def test_rounding_that_leaves_a_cell_too_close_is_not_written(tmp_path: Path) ->
     found = protected(counts("n"), round_to=2, to=file).protection
     assert found is not None
     # a threshold of five asks for limits that are four apart, and rounding to two leaves two
-    assert (found.safe, found.open, found.file, file.exists()) == (False, 2, "", False)
+    assert (found.safe, found.unprotected, found.file, file.exists()) == (False, 2, "", False)
 
 
 def test_rounding_has_one_budget_for_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:

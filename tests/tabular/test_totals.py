@@ -73,7 +73,7 @@ def test_a_grand_total_alone_gives_a_hidden_cell_back() -> None:
     assert [(one.rule, one.cells) for one in found.rules] == [("no_unpickable_cell", 1), ("threshold", 0)]
     (one,) = found.intervals
     assert (one.lower, one.upper) == (11, 11)
-    assert [tuple(key.values()) for key in one.takes] == [("a", "s"), ("a", "t")]
+    assert [tuple(key.values()) for key in one.subtracts] == [("a", "s"), ("a", "t")]
 
 
 def test_a_hidden_total_is_no_zero_where_another_is_missing() -> None:
@@ -125,7 +125,7 @@ def test_a_table_without_all_totals_is_protected_as_if_they_were_read(tmp_path: 
     ]
     found = asked(rows, require=["threshold=5"], protect=True, to=str(tmp_path / "safe.csv"), show_values=True)
     assert found.protection is not None
-    assert (found.protection.safe, found.protection.unsafe, found.protection.further) == (True, 1, 1)
+    assert (found.protection.safe, found.protection.unsafe, found.protection.secondary) == (True, 1, 1)
     again = sqlaudit.aggregates(
         str(tmp_path / "safe.csv"), by=["region", "sector"], count="n", require=["no_unpickable_cell=4", "threshold=5"]
     )
@@ -213,7 +213,7 @@ def test_a_table_that_may_have_a_total_is_not_protected_before_that_is_said(tmp_
     assert not file.exists()
     found = sqlaudit.aggregates(table, total={"region": "Alle Bezirke"}, **asked).protection
     assert found is not None
-    assert (found.safe, found.unsafe, found.further) == (True, 1, 1)
+    assert (found.safe, found.unsafe, found.secondary) == (True, 1, 1)
 
 
 def test_linked_tables_may_have_totals_of_other_names_too() -> None:

@@ -85,7 +85,7 @@ class Disclosure(Documented):
 
     @told("knowledge", key("classes"))
     def _classes(self) -> int:
-        """How many equivalence classes there are."""
+        """The number of equivalence classes."""
         return self.signatures.classes
 
     @cached_property

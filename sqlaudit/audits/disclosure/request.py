@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, RANGE, SOURCE, WHOLE, OptionKind, check_bounds, option
 from sqlaudit.base.parameter_names import about, spelled
@@ -99,13 +99,13 @@ class DisclosureRequest:
         check_bounds(self)
         first, last = self.knowledge
         if not 0 <= first <= last <= MAX_KNOWLEDGE:
-            raise UsageError(
+            raise OutOfRange(
                 f"Pieces of knowledge {first}..{last} are out of range. They must ascend, within 0..{MAX_KNOWLEDGE}."
             )
         if isinstance(self.witness, int) and not 0 <= self.witness <= last:
-            raise UsageError(f"The witness for k = {self.witness} is outside the curve, which ends at {last}.")
+            raise OutOfRange(f"The witness for k = {self.witness} is outside the curve, which ends at {last}.")
         if self.threshold is not None and not 0 < self.threshold <= 1:
-            raise UsageError(
+            raise OutOfRange(
                 f"The threshold {float(self.threshold):g} is out of range. It must be above 0 and at most 1."
             )
 

@@ -157,7 +157,7 @@ class DisclosureResult(base.MeasuredResult, Shown):
     @property
     @base.told("_all")
     def notices(self) -> tuple[base.Warned, ...]:
-        """What stands directly under the answer; declared identifiers too, of which no check speaks here."""
+        """The warnings under the answer, those of declared identifiers included: no check covers them here."""
         declared = tuple(warned for warned in self.warnings if warned.code == "direct_identifier")
         return declared + base.under_verdict(self.warnings)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.errors import InputError, UsageError, unreadable_file
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.spec import Requirement, Roles, roles_part
 from sqlaudit.cli.options import limit_options, read_options, whole_request
@@ -54,7 +54,7 @@ def _read_text(file: str) -> str:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return content.decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
+        raise unreadable_file(file, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{file}: is not UTF-8 text.") from None
 

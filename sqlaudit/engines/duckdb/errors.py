@@ -13,6 +13,7 @@ from sqlaudit.base.errors import (
     Interrupted,
     PermissionDenied,
     SqlauditError,
+    UnknownColumn,
     UsageError,
 )
 from sqlaudit.base.frozen import dataclass
@@ -195,7 +196,7 @@ def _explain_binder(text: str, context: ErrorContext) -> SqlauditError | None:
     """Return the error for a name or a type in the SQL that does not fit the relation; None for other messages."""
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
         near = closest(missing[1], context.names) or " Is it a value? Texts need single quotes."
-        return UsageError(f"There is no column {missing[1]!r}.{near}")
+        return UnknownColumn(f"There is no column {missing[1]!r}.{near}")
     if missing := _NO_FUNCTION.match(text):
         return UsageError(f"DuckDB has no function {missing[1]!r}{_macro_hint(missing[1], context)}.")
     if missing := _NO_TABLE.match(text):

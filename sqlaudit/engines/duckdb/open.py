@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlaudit.base.addresses import Whereabouts
-from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, UnknownFile, UsageError
 from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
@@ -212,7 +212,7 @@ class DuckDBOpener:
         if self.catalog and not exists(name):
             raise unknown_table(name, self._names, self._db)
         if not lies_there(name) and not looks_like_path(name):
-            raise UsageError(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
+            raise UnknownFile(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
         files = self._allow(find_files(name, target.read.format))
         refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
@@ -372,7 +372,7 @@ def database_file(address: Whereabouts) -> Path:
     """
     path = Path(address.text)
     if not lies_there(path):
-        raise UsageError(f"There is no database file {address.named}.")
+        raise UnknownFile(f"There is no database file {address.named}.")
     if not is_file(path):
         raise UsageError(f"The database {address.named} is a folder, not a file.")
     try:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sqlaudit.base.connection_texts import looks_like_connection
-from sqlaudit.base.errors import InputError, PermissionDenied, UsageError
+from sqlaudit.base.errors import InputError, PermissionDenied, UnknownFile, UsageError
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.files import expanded, is_file, is_folder, is_sqlite
 from sqlaudit.base.frozen import dataclass
@@ -137,13 +137,13 @@ def missing(text: str) -> UsageError:
     """Return the error for a text that names no file."""
     if is_folder(expanded(text)):
         endings = ", ".join(dict.fromkeys(_SUFFIXES))
-        return UsageError(f"The folder {text!r} has no file that ends in {endings}.")
+        return UnknownFile(f"The folder {text!r} has no file that ends in {endings}.")
     if glob.has_magic(text):
-        return UsageError(f"No file matches the pattern {text!r}.")
+        return UnknownFile(f"No file matches the pattern {text!r}.")
     names: list[str] = []
     with suppress(OSError, ValueError):
         names = [entry.name for entry in expanded(text).parent.iterdir()]
-    return UsageError(f"There is no file {text!r}.{closest(Path(text).name, names)}")
+    return UnknownFile(f"There is no file {text!r}.{closest(Path(text).name, names)}")
 
 
 def _read_start(path: Path, text: str) -> bytes:

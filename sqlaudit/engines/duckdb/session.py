@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
-from sqlaudit.base.errors import EngineError, Incomplete, InputError, PermissionDenied, UsageError
+from sqlaudit.base.errors import EngineError, Incomplete, InputError, OutOfRange, PermissionDenied, UsageError
 from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import literal, quote
@@ -311,7 +311,7 @@ def half_of_free(root: Path = Path("/")) -> str:
 def _check_limits(limits: Limits) -> None:
     """Refuse limits that DuckDB would not understand, or would read as no limit."""
     if limits.threads is not None and limits.threads < 1:
-        raise UsageError(f"{spelled('threads')} takes a number of at least 1, not {limits.threads}.")
+        raise OutOfRange(f"{spelled('threads')} takes a number of at least 1, not {limits.threads}.")
     if limits.memory and not (
         re.fullmatch(_SIZE, limits.memory, re.IGNORECASE | re.ASCII) and any(c in "123456789" for c in limits.memory)
     ):

@@ -20,7 +20,7 @@ from psycopg import IsolationLevel
 from psycopg.conninfo import conninfo_to_dict, timeout_from_conninfo
 
 from sqlaudit.base.addresses import Whereabouts
-from sqlaudit.base.errors import EngineError, Incomplete, SqlauditError, UsageError
+from sqlaudit.base.errors import EngineError, Incomplete, OutOfRange, SqlauditError, UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Limits
 from sqlaudit.engines.postgres.errors import connection_failed
@@ -173,7 +173,7 @@ def settings(limits: Limits) -> dict[str, str | None]:
             "temp_tablespaces."
         )
     if limits.threads is not None and limits.threads < 1:
-        raise UsageError(f"{spelled('threads')} takes a number from 1, not {limits.threads}.")
+        raise OutOfRange(f"{spelled('threads')} takes a number from 1, not {limits.threads}.")
     return {
         "lock_timeout": f"{LOCK_SECONDS}s",
         "work_mem": work_mem(limits.memory) if limits.memory else None,

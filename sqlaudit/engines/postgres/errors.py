@@ -14,19 +14,27 @@ import sqlglot
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
-from sqlaudit.base.errors import ConnectionFailed, EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import (
+    ConnectionFailed,
+    EngineError,
+    Incomplete,
+    PermissionDenied,
+    SqlauditError,
+    UnknownColumn,
+    UsageError,
+)
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
 
 NO_COLUMN, NO_TABLE, CANCELLED = "42703", "42P01", "57014"
 
 _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
+    UnknownColumn: {"42703": "There is no column {name} in {during}.{hint}"},
     UsageError: {
         "25": "An audit only reads, but {during} tries to change its transaction.",
         "25006": "An audit only reads, but {during} writes{near}.",
         "42": "PostgreSQL does not accept the SQL of {during}{near} ({code}).",
         "42601": "PostgreSQL could not read the SQL of {during}{near}.",
-        "42703": "There is no column {name} in {during}.{hint}",
         "42804": "The types in {during} do not fit{near}.",
         "42883": "PostgreSQL has no function or operator {name} for these arguments in {during}; expressions are "
         "written in PostgreSQL's own SQL, for instance extract(year FROM birth).",

@@ -10,22 +10,30 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sqlaudit.base.errors import EngineError, Incomplete, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import (
+    EngineError,
+    Incomplete,
+    PermissionDenied,
+    SqlauditError,
+    UnknownColumn,
+    UnknownFile,
+    UsageError,
+)
 from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
 
 _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
+    UnknownColumn: {"UNRESOLVED_COLUMN": "There is no column {name} in {during}.{hint}"},
+    UnknownFile: {"PATH_NOT_FOUND": "Spark finds no such file in {during}."},
     UsageError: {
         "TABLE_OR_VIEW_NOT_FOUND": "There is no table {name} in {during}.{hint}",
         "REQUIRES_SINGLE_PART_NAMESPACE": "There is no table of that name in {during}.",
         "SCHEMA_NOT_FOUND": "There is no schema {name} in {during}.",
-        "UNRESOLVED_COLUMN": "There is no column {name} in {during}.{hint}",
         "UNRESOLVED_ROUTINE": "Spark has no function {name} in {during}; expressions are written in Spark's own SQL.",
         "AMBIGUOUS_REFERENCE": "The column {name} in {during} is ambiguous.",
         "COLUMN_ALREADY_EXISTS": "Two columns have one name in {during} (Spark ignores case).",
         "DATATYPE_MISMATCH": "The types in {during} do not fit.",
         "PARSE_SYNTAX_ERROR": "Spark could not read the SQL of {during}.",
-        "PATH_NOT_FOUND": "Spark finds no such file in {during}.",
         "UNABLE_TO_INFER_SCHEMA": "The files in {during} have no column that Spark could find.",
         "FAILED_READ_FILE": "A file in {during} could not be read in the format of its name.",
         "MALFORMED_RECORD_IN_PARSING": "A line in {during} does not have the columns of the others.",

@@ -55,7 +55,7 @@ class AnswerForm:
         return {"returns": wrapped, "test_id": self.test_id, "row_columns": _OF_CELLS if cells else _OF_CLASSES}
 
     def refuse_without_limit(self, check: str) -> None:
-        """Nothing, where the figures are asked for.
+        """Refuse requirements without a limit, unless only figures are requested.
 
         Raises:
             UsageError: something else is asked of a check without a limit, which has no verdict.
@@ -173,7 +173,7 @@ def _requirements(check: str | Requirement) -> tuple[Requirement, ...]:
 
 
 def _known(requirement: Requirement, roles: Roles) -> tuple[KnownRows | None, ...]:
-    """How many rows of a person are known, for each statement of a requirement: the worse is the verdict on both.
+    """Return the known rows of a person for each statement of a requirement; the worse result is the verdict on both.
 
     Raises:
         NotCarried: it compares rows with a population, and all rows of a person are to be known.
@@ -290,7 +290,8 @@ class _Job:
         return {"source": table, "keys": self._keys(), "entity": self._entity(), "solo": solo}
 
     def _keys(self) -> list[Raw]:
-        """What makes a class: the columns, each beside its letters where a collation may take values for equal."""
+        """Return the columns that make a class, each with its exact letters where a collation may treat values as
+        equal."""
         others = tuple(name for name in self.roles.sensitive if name != self.attribute) if self.roles.joint else ()
         names = self.roles.quasi_identifiers + (others if self.attribute is not None else ())
         columns = [Raw(self._named(name, about("qi"))) for name in names]
@@ -331,7 +332,8 @@ class _Job:
         return Raw(folded(written, self.dialect, missing=True) if folds else written)
 
     def _doubts(self, relation: str = "target", recipe: Recipe | None = None) -> dict[str, Any]:
-        """What rules a check out: where nobody said what is one value, spellings of one; else what cannot be folded."""
+        """Return the conditions under which a check is undecided: spellings of one value if no policy is set, otherwise
+        values that cannot be folded."""
         if self.roles.values is Folding.EXACT:
             return {"spellings": [], "unfolded": []}
         table = Raw(source(self.target, self.dialect))
@@ -482,7 +484,7 @@ def compile_cells(
 
 def _alone(rule: CellRule, requirement: Requirement, columns: Mapping[str, Raw]) -> Alone:
     """Return how one SELECT decides a rule, where it can and the columns for it are named."""
-    alone = rule.alone()
+    alone = rule.single_select()
     if alone is None:
         raise NotCarried(f"{requirement.text!r} looks at margins of cells, as only {command('aggregates')} does.")
     missing = [name for name in alone.columns if name not in columns]

@@ -245,7 +245,7 @@ def source(target: Target, dialect: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _from_item(relation: str, query: str, where: str, dialect: str) -> str:
-    """The same, once for all checks of a table."""
+    """Return the FROM item that all checks of a table share."""
     if query:
         return f"({_sql(guard_query(query, dialect), dialect)}) AS {ROWS}"
     table = f"{_table(relation, dialect)} AS {ROWS}"

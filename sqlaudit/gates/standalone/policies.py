@@ -149,7 +149,7 @@ def statements_of(table: TableEntry, spec: TestSpec, wording: Wording) -> list[P
 
 
 def _refuse(table: TableEntry, spec: TestSpec) -> None:
-    """Nothing, where a statement may carry the test.
+    """Refuse a test that a statement cannot check.
 
     Raises:
         UsageError: there is a mistake in it. NotCarried: it needs more than its table.

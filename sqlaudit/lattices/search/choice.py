@@ -34,7 +34,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 
 if TYPE_CHECKING:
     from sqlaudit.lattices.search.loss import NodeLoss
@@ -91,7 +91,7 @@ def choose(
             "Choose another algorithm."
         )
     if chosen not in (BOUNDS, CHAIN) and nodes > tagged:
-        raise UsageError(
+        raise Undecidable(
             f"The lattice has {nodes:,} nodes, but {chosen} allows at most {tagged:,}. "
             "Leave out levels, drop columns, or search for the best node."
         )

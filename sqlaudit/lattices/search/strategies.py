@@ -27,14 +27,14 @@ class LocalOptima:
     Args:
         strategies: how many there are.
         without: how many of them have no safe node.
-        falls: steps from a safe node to a next coarser safe one that loses less.
+        loss_decreases: steps from a safe node to a next coarser safe one that loses less.
         optima: each local optimum with the number of its strategies, those of the smallest loss first; None where
             counting them takes too long.
     """
 
     strategies: int
     without: int
-    falls: int
+    loss_decreases: int
     optima: tuple[tuple[Node, int], ...] | None
 
 

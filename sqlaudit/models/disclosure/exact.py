@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import FROM_0_TO_1, Documented, exactly
 
@@ -108,7 +108,7 @@ class DisclosureCurve:
     def __getitem__(self, k: int) -> DisclosurePoint:
         """The point at `k`; UsageError if the curve does not reach so far."""
         if not 0 <= k < len(self.points):
-            raise UsageError(f"the curve was computed for k = 0 to {len(self.points) - 1}, k = {k} was asked for")
+            raise OutOfRange(f"the curve was computed for k = 0 to {len(self.points) - 1}, k = {k} was asked for")
         return self.points[k]
 
 
@@ -117,5 +117,5 @@ def exact_threshold(threshold: Fraction | Decimal | int) -> Fraction:
     if isinstance(threshold, float):
         raise UsageError(f"the threshold {threshold} is a float; give it as a Decimal, a Fraction or an integer")
     if not 0 <= threshold <= 1:
-        raise UsageError(f"the threshold is {threshold}, it must be from 0 to 1")
+        raise OutOfRange(f"the threshold is {threshold}, it must be from 0 to 1")
     return Fraction(threshold)

@@ -215,7 +215,8 @@ class _List:
                 del self.values[key]
 
     def exhausted(self, times: Counter[_Key]) -> bool:
-        """Whether the list has fewer classes than needed, though there are more outside; or far more than needed."""
+        """Return True if the list has fewer classes than needed while there are more outside, or far more than
+        needed."""
         if self._lowest is not None:
             return False
         if len(self.values) > _GROWTH * self.want.classes:

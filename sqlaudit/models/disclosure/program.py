@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.exact import (
@@ -511,7 +511,7 @@ def check_level(signatures: Signatures, k: int) -> None:
     if not len(signatures):
         raise UsageError("the table has no rows, so there is nothing that could be disclosed")
     if not 0 <= k <= signatures.k:
-        raise UsageError(f"k is {k}, these signatures answer for 0 to {signatures.k}")
+        raise OutOfRange(f"k is {k}, these signatures answer for 0 to {signatures.k}")
 
 
 def solve(signatures: Signatures, found: list[tuple[Wanted, Positions]], fewest: int, k: int) -> DisclosureCurve:

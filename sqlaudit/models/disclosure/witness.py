@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from math import comb, perm, prod
 
-from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.errors import SqlauditError, Undecidable, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.classes.facts import Signatures
 from sqlaudit.models.disclosure.exact import MOST_TERMS, DisclosureCurve, exact_products
@@ -328,7 +328,8 @@ class _Table:
         return person, self._cells[name, atom.value]
 
     def probability(self, conjunction: _Conjunction) -> Fraction:
-        """Of the ways to give out rows, in falling factorials; 0 if a value is used more often than it occurs."""
+        """Return the probability of the atoms among all ways to assign rows, in falling factorials; 0 if a value is
+        used more often than it occurs."""
         used = _used(conjunction)
         people: Counter[Hashable] = Counter()
         for cell, number in used.items():
@@ -466,7 +467,7 @@ def _collect(parts: Iterable[tuple[_Conjunction, int]]) -> _Terms:
 
 def _within(terms: int, limit: int, implications: int) -> None:
     if terms > limit:
-        raise UsageError(
+        raise Undecidable(
             f"{implications} connected implications need {terms} or more conjunctions, the limit is {limit}: "
             "ask with fewer or shorter implications"
         )

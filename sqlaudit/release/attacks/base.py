@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Row
 from sqlaudit.base.spec import NullPolicy
@@ -156,7 +156,7 @@ class _Fitting:
         reader = plain_reader(hierarchy, self._kind(cells, known_texts))
         read = {text: cell for text, cell in reader.read_all(cells).items() if not isinstance(cell, Exact)}
         if len(read) * len(known_texts) > MAX_COMPARED:
-            raise UsageError(
+            raise Undecidable(
                 f"{hierarchy.column}: {len(read):,} generalized cells and {len(known_texts):,} different values are "
                 "too many to compare. Leave the column out, or compare a coarser expression."
             )
@@ -173,7 +173,8 @@ class _Fitting:
         return covered_pairs | {(f"={cell}", value) for cell in any_cells for value in values}
 
     def _kind(self, cells: Sequence[str], others: Sequence[str]) -> Kind:
-        """What the values are; texts are numbers when a cell is an interval of numbers and every text fits that."""
+        """Return the kind of the values. Texts are numbers if a cell is an interval of numbers and every text fits
+        that."""
         kinds = (self.match.theirs.kind, self.match.mine.kind)
         kind = next((kind for kind in kinds if kind is not Kind.TEXT), Kind.TEXT)
         if kind in _WITH_POINTS:
@@ -218,7 +219,7 @@ class _Fitting:
             limit=MAX_VALUES + 1,
         )
         if len(rows) > MAX_VALUES:
-            raise UsageError(
+            raise Undecidable(
                 f"{match.label} has more than {MAX_VALUES:,} different values to compare with generalized cells. "
                 "Leave it out, or compare a coarser expression."
             )
@@ -337,7 +338,8 @@ class Attack(ABC):
         """
 
     def exposure(self, **figures: Any) -> Exposure:
-        """What the attack achieves, under its name; the attacker is certain of the exposed unless said otherwise."""
+        """Return the result of the attack under its name. The attacker is certain of the exposed people unless stated
+        otherwise."""
         usual = {"attack": self.name, "title": self.title, "source": self.source}
         return Exposure(**{**usual, "about": None, "probability": Fraction(1), "highest": None, **figures})
 
@@ -375,7 +377,7 @@ def shown_classes(
     if not release.request.show_values or not release.request.top:
         return ()
     keyed = attribute.builder.build(attribute.resolved.sql, attribute.table, keep_keys=True)
-    shown_facts = [replace(fact, shown=True) for fact in facts]
+    shown_facts = [replace(fact, in_reports=True) for fact in facts]
     collated = attribute.builder.frame.collated
     labels = tuple(attribute.labels)
     classes = FailingClasses(

@@ -69,7 +69,7 @@ def rule_of(requirements: Sequence[Requirement]) -> Rule:
         return all(model.holds(by_value) for model in models)
 
     def decided(size: int, counts: Counts) -> bool | None:
-        decisions = [model.decided(size, counts) for model in models]
+        decisions = [model.verdict_by_counts(size, counts) for model in models]
         return False if False in decisions else None if None in decisions else True
 
     return Rule(holds, decided)
@@ -193,7 +193,8 @@ class Split:
         return Fraction(arrangements, _worlds(self.counts) * block)
 
     def _ways(self, blocks: Counts, counts: Counts) -> int:
-        """How many arrangements of the values make all these blocks safe; the rest of the people take what is left."""
+        """Return the number of arrangements of the values that make all these blocks safe; the other people take the
+        rest."""
         if not blocks:
             return _worlds(counts)
         key = blocks, counts

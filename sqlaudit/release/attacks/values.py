@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.attribute_inputs import Categories
 from sqlaudit.classes.facts import Fact
@@ -153,7 +153,7 @@ class Similarity(ClassAttack):
         )
         rows = [tuple(map(int, row)) for row in release.engine.run(statement)]
         if len(rows) > MAX_RANGES:
-            raise UsageError(f"{attribute.label} has too many different ranges of values. Round it first.")
+            raise Undecidable(f"{attribute.label} has too many different ranges of values. Round it first.")
         null = table.distinct - 1 if table.has_null else -1
         near = [
             (low, high, classes, size)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Row, Statement
@@ -129,7 +129,7 @@ class Side:
         return [*self.columns, *self.sensitive, *self.keys]
 
     def with_roles(self, roles: Sequence[Resolved]) -> Side:
-        """The same table with other columns in the place of `roles`."""
+        """Return a copy of the table with other columns in the place of `roles`."""
         qi, values = len(self.columns), len(self.columns) + len(self.sensitive)
         return replace(self, columns=tuple(roles[:qi]), sensitive=tuple(roles[qi:values]), keys=tuple(roles[values:]))
 
@@ -151,7 +151,7 @@ def side_of(engine: Engine, opened: Relation, request: CompareRequest) -> Side:
     """
     columns = find_columns(engine, opened, qi=request.qi, sensitive=request.sensitive, key=request.key)
     if repeated_columns(columns):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column is named twice in {spelled('qi')}, {spelled('sensitive')} and {spelled('key')}. Give every "
             "column one role."
         )

@@ -115,7 +115,7 @@ def as_distribution(
 
 
 def _shares(counts: Sequence[float | None]) -> list[float | None]:
-    """Of their sum; None where nothing is counted, or nothing could be."""
+    """Return the numbers as shares of their sum; None where nothing is counted, or nothing could be."""
     total = sum(count or 0.0 for count in counts)
     return [None if count is None or not total else count / total for count in counts]
 
@@ -412,7 +412,7 @@ class AskedTables:
         return bench.make(f"reached_{position}", "compare/release_query_reached", step, **relations)
 
     def _satisfying(self, position: int, reader: CellReader, cells: Collection[Cell]) -> dict[int, list[Tried]]:
-        """Of the values that are tried those that satisfy the conditions on a column, by signature (0 without one)."""
+        """Return the tried values that satisfy the conditions on a column, by signature (0 without one)."""
         conditions = self.parts.conditions.get(position, [])
         tried = tried_values([*conditions, *self.linked.atoms.get(position, ())], self.dialect, reader, cells)
         column = find_column(self.tables.covered[position - 1].column.label, self.original.opened)

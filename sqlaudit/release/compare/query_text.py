@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.columns_of import find_column
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.guard import read_statements, refuse_alias, refuse_deep, too_deep
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, Kind
@@ -179,7 +179,7 @@ class Linked:
         order = (*self.places, OTHERS)
         domains = [occurring.get(position, (0,)) for position in order]
         if math.prod(max(1, len(domain)) for domain in domains) > MOST_COMBINATIONS:
-            raise UsageError(
+            raise Undecidable(
                 f"{option}: its conditions distinguish more than {MOST_COMBINATIONS:,} kinds of rows. Link fewer "
                 "columns by OR, or use several queries."
             )

@@ -262,7 +262,8 @@ def check_generalization(
 
 
 def _fit_of(bench: Bench, coded: CodedPair, classes: Relation, covered_column: Covered, misfits: int) -> ColumnFit:
-    """How one column was generalized; `misfits`: rows whose value is not under their cell, where rows are paired."""
+    """Return how one column was generalized. With paired rows, `misfits` are rows whose value is not under their
+    cell."""
     rows = bench.ask("compare/release_fit", _ROWS_A_STEP, cells=covered_column.cells)
     cells, empty_cells, empty, off_levels = (sum(int(row[index]) for row in rows) for index in (2, 3, 4, 5))
     # values with several cells: by pairs, else values that lie in several cells

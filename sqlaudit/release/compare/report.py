@@ -115,7 +115,7 @@ def useful_blocks(result: CompareResult) -> Iterator[doc.Content]:
     workload = result.workload
     if workload is not None:
         asked = doc.plural(workload.queries, "random counting query", "random counting queries")
-        answered = [f"{doc.count(number)} {name}" for name, number in workload.answered_empty.items() if number]
+        answered = [f"{doc.count(number)} {name}" for name, number in workload.false_positives.items() if number]
         yield (
             f"{asked} (seed {workload.seed}). {doc.count(workload.empty)} {'has' if workload.empty == 1 else 'have'} "
             f"an answer of 0 in the original{f'; the release answers {doc.listing(answered)}' if answered else ''}. "

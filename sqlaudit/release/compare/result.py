@@ -47,7 +47,7 @@ class ColumnFit(base.Documented):
         cells: different cells. values: different values of the original.
         misfits: rows whose cell does not contain their value; without pairs, rows whose cell stands for no value.
         empty_cells: different cells that stand for no value of the original.
-        off_levels: different cells that are neither values nor labels of the hierarchy.
+        unknown_labels: different cells that are neither values nor labels of the hierarchy.
         split_values: values with several cells. Rows that are suppressed as a whole do not count.
         by_default: whether the levels are default ones.
     """
@@ -59,7 +59,7 @@ class ColumnFit(base.Documented):
     values: int
     misfits: int
     empty_cells: int
-    off_levels: int
+    unknown_labels: int
     split_values: int
     by_default: bool = False
 
@@ -241,7 +241,7 @@ class Workload(base.Documented):
     Args:
         queries: how many were asked. empty: queries that count nothing in the original; they have no relative error.
         seed: where they come from. errors: relative errors by method. why: as for a query.
-        answered_empty: by method those of the empty ones that the release answers with more than nothing.
+        false_positives: by method those of the empty ones that the release answers with more than nothing.
     """
 
     queries: int
@@ -249,9 +249,7 @@ class Workload(base.Documented):
     seed: Annotated[int, base.ANY_NUMBER]
     errors: ErrorsByMethod = field(metadata=base.key("relative_errors"))
     why: str = field(default="", metadata=base.key("why_not_given") | base.OR_NULL)
-    answered_empty: Mapping[str, int] = field(
-        default_factory=dict, metadata=base.key("answered_though_empty") | base.after("empty")
-    )
+    false_positives: Mapping[str, int] = field(default_factory=dict, metadata=base.after("empty"))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

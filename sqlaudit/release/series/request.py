@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option, part
 from sqlaudit.base.parameter_names import spelled
@@ -68,6 +68,6 @@ class SeriesRequest:
         named = (self.entity, *self.qi, *self.sensitive)
         twice = next((name for name in named if named.count(name) > 1), None)
         if twice is not None:
-            raise UsageError(f"Column {twice!r} is named twice. Give every column one role.")
+            raise ConflictingRoles(f"Column {twice!r} is named twice. Give every column one role.")
         if len(self.targets) < 2:
             raise UsageError("At least two releases are needed. Name all of them, or audit a single one.")

@@ -68,7 +68,7 @@ class AttributeFigures(Documented):
 
     Args:
         sensitive: its name. releases: each release by itself, in order.
-        unsteady: people whose classes have different values in different releases.
+        changed_signatures: people whose classes have different values in different releases.
         candidates: people by number of possible values: those in all of their classes, without the values that others
             are known to have. fewest: the fewest possible values, None without people.
         singled_out: people with one possible value; a lower bound unless `complete`.
@@ -76,12 +76,12 @@ class AttributeFigures(Documented):
         by_comparing: those singled out only by several releases in combination.
         by_elimination: those singled out only because the values of others are known.
         complete: whether elimination was followed to its end; otherwise more people may be singled out.
-        shown: some people who are singled out: only with --show-values.
+        examples: some people who are singled out: only with --show-values.
     """
 
     sensitive: str
     releases: tuple[ReleaseFigures, ...]
-    unsteady: int
+    changed_signatures: int
     candidates: tuple[ValuesLeft, ...]
     fewest: int | None
     singled_out: int
@@ -89,7 +89,7 @@ class AttributeFigures(Documented):
     by_comparing: int
     by_elimination: int
     complete: bool
-    shown: tuple[SingledOut, ...] = field(default=(), metadata=IF_ANY)
+    examples: tuple[SingledOut, ...] = field(default=(), metadata=IF_ANY)
 
     @property
     @told("releases")
@@ -229,9 +229,9 @@ def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
     reasons = []
     if one.repeating:
         reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
-    if one.unsteady:
-        of = f"{doc.count(one.unsteady)} of {doc.plural(result.in_several, 'person', 'people')} in several releases"
-        reasons.append(f"{of} are in classes with different values")
+    if one.changed_signatures:
+        in_several = f"{doc.plural(result.in_several, 'person', 'people')} in several releases"
+        reasons.append(f"{doc.count(one.changed_signatures)} of {in_several} are in classes with different values")
     yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
@@ -247,7 +247,7 @@ def _sections(result: ReleasesResult, attribute: AttributeFigures) -> Iterator[t
     releases = doc.table_of(attribute.releases, columns, ("#Repeating a value", "repeating_classes"))
     yield doc.section(f"Releases: {name}", releases)
     certain = doc.table_of(
-        attribute.shown,
+        attribute.examples,
         (doc.Column(result.entity), lambda match: str(match.person)),
         ("Releases", lambda match: doc.listing(result.releases[number - 1] for number in match.releases)),
         (doc.Column(name), lambda match: "missing" if match.value is None else str(match.value)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.errors import UsageError, verdict
+from sqlaudit.base.errors import ConflictingRoles, UsageError, verdict
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Requirement, Target
@@ -89,7 +89,7 @@ def _opened(engine: Engine, target: Target, request: SeriesRequest) -> SeriesSid
     relation = engine.open(target)
     by_role = find_columns(engine, relation, entity=(request.entity,), qi=request.qi, sensitive=request.sensitive)
     if repeated_columns(by_role):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column of {relation.label} is named twice among {spelled('entity')}, {spelled('qi')} and "
             f"{spelled('sensitive')}. Give every column one role."
         )
@@ -298,7 +298,7 @@ def _attribute(
     return AttributeFigures(
         sensitive=request.sensitive[index],
         releases=tuple(alone),
-        unsteady=sum(row[5] for row in left if not row[1]),
+        changed_signatures=sum(row[5] for row in left if not row[1]),
         candidates=tuple(ValuesLeft(values, persons) for values, persons in sorted(by_values.items())),
         fewest=min(by_values, default=None),
         singled_out=sum(row[5] for row in singled),
@@ -306,7 +306,7 @@ def _attribute(
         by_comparing=sum(row[5] for row in singled if row[0] > 1 and row[4] == 0),
         by_elimination=sum(row[5] for row in singled if row[4] > 0),
         complete=complete,
-        shown=singled_out,
+        examples=singled_out,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
@@ -134,7 +134,7 @@ def _opened(engine: Engine, relation: Relation, request: CompareRequest) -> Comp
         tuple(_with_column_type(engine, relation, column) for column in columns[role]) for role in ("qi", "sensitive")
     )
     if repeated_columns(columns):
-        raise UsageError(
+        raise ConflictingRoles(
             f"A column is named twice in {spelled('qi')} and {spelled('sensitive')}. Give every column one role."
         )
     if odd := next((column.label for column in (*keys, *targets) if column.column in relation.respelled), None):

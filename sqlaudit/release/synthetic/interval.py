@@ -26,7 +26,7 @@ def shares_apart(inside: int, rows: int, outside: int, others: int) -> tuple[flo
 
 
 def means_apart(difference: float, rows: int, others: int) -> tuple[float, float]:
-    """The same for the means of numbers from 0 to 1: by Hoeffding's inequality, which knows nothing else of them.
+    """Return the bound for the means of numbers from 0 to 1, by Hoeffding's inequality, which assumes nothing else.
 
     Example:
         >>> [round(end, 3) for end in means_apart(0.1, 1000, 1000)]

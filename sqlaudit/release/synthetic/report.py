@@ -148,9 +148,9 @@ def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
         )
     elif copies.columns:
         yield f"No synthetic row equals a row of the original in all {columns}."
-    if copies.but_one:
-        more = "more synthetic row equals" if copies.but_one == 1 else "more synthetic rows equal"
-        yield f"{doc.count(copies.but_one)} {more} one in all columns but one."
+    if copies.all_but_one_column:
+        more = "more synthetic row equals" if copies.all_but_one_column == 1 else "more synthetic rows equal"
+        yield f"{doc.count(copies.all_but_one_column)} {more} one in all columns but one."
 
 
 def _points(share: Fraction | float | None) -> str:
@@ -234,7 +234,7 @@ def _attributes(result: SyntheticResult) -> Iterator[doc.Content]:
     """Yield the shares of people whose sensitive values are disclosed, by attribute."""
     names = {
         "dorig": "own group has one value in the original (Dorig)",
-        "there": "group occurs in the synthetic table (iS)",
+        "in_synthetic": "group occurs in the synthetic table (iS)",
         "dis": "group has one value there (DiS)",
         "disco": "which is their own (DiSCO)",
         "disdio": "and the original's group has one value, too (DiSDiO)",
@@ -275,7 +275,7 @@ def _copied(result: SyntheticResult) -> Iterator[doc.Content]:
     rows = [
         ("synthetic rows that equal a row in all columns", "rows"),
         ("… a row that is unique there", "unique_in_original"),
-        ("synthetic rows that equal a row in all columns but one", "but_one"),
+        ("synthetic rows that equal a row in all columns but one", "all_but_one_column"),
         ("rows that occur in the synthetic table", "copied"),
     ]
     outside = None if holdout is None else holdout.copies

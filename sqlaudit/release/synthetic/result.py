@@ -73,7 +73,7 @@ class AttributeDisclosure(base.Documented):
 
     Args:
         sensitive: the attribute. dorig: rows of the original (or holdout) whose group there has one value.
-        dsyn: synthetic rows whose group has one value. there: rows whose group occurs in the synthetic table.
+        dsyn: synthetic rows whose group has one value. in_synthetic: rows whose group occurs in the synthetic table.
         dis: rows whose group in the synthetic table has one value. disco: of all rows, those whose own value that is.
         disdio: of all rows, those whose group in the original has one value, too.
         cap_d, base_cap_d: how often a guess is right that is drawn in proportion to the rows in the original,
@@ -86,7 +86,7 @@ class AttributeDisclosure(base.Documented):
     sensitive: str
     dorig: Share | None
     dsyn: Share | None
-    there: Share | None = field(metadata=base.key("is"))
+    in_synthetic: Share | None = field(metadata=base.key("is"))
     dis: Share | None
     disco: Share | None
     disdio: Share | None
@@ -106,14 +106,14 @@ class RowCopies(base.Documented):
 
     Args:
         columns: how many columns were compared. rows: synthetic rows that equal one in all of them.
-        but_one: other synthetic rows that equal one in all but one column; null with a single column.
+        all_but_one_column: other synthetic rows that equal one in all but one column; null with a single column.
         unique_in_original: of `rows`, those that equal a row that the original (or holdout) has only once.
         copied: rows of the original (or holdout) that occur in the synthetic table.
     """
 
     columns: int
     rows: int
-    but_one: int | None
+    all_but_one_column: int | None
     unique_in_original: int
     copied: int
 

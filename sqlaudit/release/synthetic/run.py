@@ -211,7 +211,7 @@ def _attribute(counts: Counts, side: str, sensitive: str) -> AttributeDisclosure
         sensitive=sensitive,
         dorig=of_rows("pure"),
         dsyn=_share(counts["s_pure"], counts["s_rows"]),
-        there=of_rows("there"),
+        in_synthetic=of_rows("there"),
         dis=of_rows("in_pure"),
         disco=of_rows("disclosed"),
         disdio=of_rows("disclosed_pure"),
@@ -229,7 +229,7 @@ def _copies(counts: Mapping[str, Any], side: str, columns: int) -> RowCopies:
     return RowCopies(
         columns=columns,
         rows=int(counts[f"{side}_copies"]),
-        but_one=None if near is None else int(near),
+        all_but_one_column=None if near is None else int(near),
         unique_in_original=int(counts[f"{side}_copies_of_unique"]),
         copied=int(counts[f"{side}_copied"]),
     )
@@ -252,7 +252,7 @@ def _excess(sides: Sequence[SideFigures], rows: int, others: int) -> Iterator[Ex
         yield _excess_of(name, None, getattr(identity, name), getattr(other_identity, name), rows, others)
     yield _excess_of("copies", None, _share(copies.copied, rows), _share(other_copies.copied, others), rows, others)
     for inside_attribute, other in zip(attributes, other_attributes, strict=True):
-        for name, field in {"is": "there", **dict.fromkeys(("dis", "disco", "disdio", "dcap"), "")}.items():
+        for name, field in {"is": "in_synthetic", **dict.fromkeys(("dis", "disco", "disdio", "dcap"), "")}.items():
             inside, outside = (getattr(attribute, field or name) for attribute in (inside_attribute, other))
             yield _excess_of(name, inside_attribute.sensitive, inside, outside, rows, others)
 
@@ -356,7 +356,7 @@ class _JudgedFigures:
             max(hidden, default=(0, ""))[1],
             "" if copies.columns else "the tables share no column",
         )
-        details = {"but_one": copies.but_one, "unique_in_original": copies.unique_in_original}
+        details = {"all_but_one_column": copies.all_but_one_column, "unique_in_original": copies.unique_in_original}
         yield Disclosed(copies.rows, details=details, doubt=next(filter(None, doubts), ""))
 
     @property

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.numbers import Share, exact_number
 from sqlaudit.base.options import (
@@ -94,7 +94,7 @@ def _read_size(text: Share, field: str, units: Mapping[str, Fraction], what: str
     if size is None:
         raise UsageError(f"{spelled(field)} takes {what}, not {str(text)[:40]!r}.")
     if not 0 < size <= LARGEST:
-        raise UsageError(f"{spelled(field)} must be above 0 and at most {LARGEST:,} {unit}s, not {str(text)[:40]!r}.")
+        raise OutOfRange(f"{spelled(field)} must be above 0 and at most {LARGEST:,} {unit}s, not {str(text)[:40]!r}.")
     if size % GRAIN:
         raise UsageError(f"{spelled(field)} must be a multiple of an eighth of a {unit}, so that its halves are exact.")
     return size
@@ -340,7 +340,7 @@ class CloakRequest:
     def __post_init__(self) -> None:
         check_bounds(self)
         if not 0 <= self.suppress <= 1 or self.suppress.denominator > _LARGEST_DENOMINATOR:
-            raise UsageError(f"{spelled('suppress')} must be a share from 0 to 1, with at most six decimals.")
+            raise OutOfRange(f"{spelled('suppress')} must be a share from 0 to 1, with at most six decimals.")
         for name, largest, smallest in (
             ("box", self.box, self.smallest_box),
             ("interval", self.interval, self.smallest_interval),

@@ -123,7 +123,7 @@ class Holding(base.Documented):
     @property
     @base.told("")
     def passed(self) -> bool:
-        """Whether every box has k users."""
+        """True if every box has k users."""
         return not self.failing_boxes
 
 
@@ -224,7 +224,7 @@ class CloakResult(base.MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether something was published (or nothing was there), and the audit found every box safe."""
+        """True if something was published (or there was nothing), and the audit found every box safe."""
         return self.audit.passed if self.audit is not None else not self.rows
 
     def _spread(self, size: Callable[[CloakLevel], Fraction]) -> Spread | None:
@@ -269,7 +269,7 @@ class BoxAudit(base.MeasuredResult, Shown):
     @property
     @base.told("unboxed")
     def passed(self) -> bool:
-        """Whether every box has k users, by each definition that could be checked."""
+        """True if every box has k users, by each definition that could be checked."""
         return all(held.passed for held in (self.classes, self.presence) if held is not None)
 
 

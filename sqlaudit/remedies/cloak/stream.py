@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import OutOfRange, UsageError
 
 Cell = tuple[int, int]
 _LARGEST_NUMBER = 10**12
@@ -101,11 +101,11 @@ class CloakStream:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise UsageError(f"k must be a number of users of at least 1, not {self.k}.")
+            raise OutOfRange(f"k must be a number of users of at least 1, not {self.k}.")
         for name in ("box", "step", "delay"):
             length = getattr(self, name)
             if not math.isfinite(length) or length < 0 or (name != "delay" and not length):
-                raise UsageError(f"{name} is a length above 0; a delay may be 0, too.")
+                raise OutOfRange(f"{name} is a length above 0; a delay may be 0, too.")
 
     @property
     def waiting(self) -> int:
@@ -140,7 +140,7 @@ class CloakStream:
         point = _exact_point(user, x, y, time)
         longest_delay = self.delay if delay is None else delay
         if not math.isfinite(longest_delay) or longest_delay < 0:
-            raise UsageError("A delay must be a number of at least 0.")
+            raise OutOfRange("A delay must be a number of at least 0.")
         now = point[2]
         if self._now is not None and now < self._now:
             raise UsageError("Messages must be in the order of their time; this one is earlier than the last.")
@@ -217,5 +217,5 @@ def _exact_point(user: Hashable, *numbers: int | float | Fraction) -> list[Fract
     if user is None:
         raise UsageError("The message has no user.")
     if not all(-_LARGEST_NUMBER <= number <= _LARGEST_NUMBER for number in numbers):  # not of NaN
-        raise UsageError("Place and time must be numbers of at most 10^12.")
+        raise OutOfRange("Place and time must be numbers of at most 10^12.")
     return [Fraction(number) for number in numbers]

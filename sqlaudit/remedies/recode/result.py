@@ -108,7 +108,7 @@ class RecodeResult(base.MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether there is a recoding that meets the requirements."""
+        """True if there is a recoding that meets the requirements."""
         return self.release is not None
 
     def loss(self, measure: str, sensitive: str | None = None) -> Loss:

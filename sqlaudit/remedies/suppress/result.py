@@ -63,7 +63,7 @@ class SuppressResult(base.MeasuredResult, Shown):
             suppressed.
         columns: the quasi-identifiers with their suppressed cells; a row that is left out counts in each.
         cost: the weighted number of suppressed cells. bound: no solution costs less.
-        touched: rows with any suppression, left-out ones included. effort: how it was found.
+        affected_rows: rows with any suppression, left-out ones included. effort: how it was found.
         release: the release, None when the work was interrupted before.
     """
 
@@ -82,7 +82,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     columns: tuple[SuppressedColumn, ...]
     cost: Annotated[Fraction, base.FROM_0]
     bound: Annotated[Fraction, base.FROM_0]
-    touched: int = field(metadata=base.key("touched_rows"))
+    affected_rows: int
     effort: Effort
     release: Release | None = None
 
@@ -101,7 +101,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     @property
     @base.told("gap")
     def optimal(self) -> bool:
-        """Whether no solution costs less."""
+        """True if no solution costs less."""
         return self.cost == self.bound
 
     @property
@@ -113,7 +113,7 @@ class SuppressResult(base.MeasuredResult, Shown):
     @property
     @base.told("optimal")
     def complete(self) -> bool:
-        """Whether the search was finished: with a proven optimum if an exact answer was requested."""
+        """True if the search was finished: with a proven optimum if an exact answer was requested."""
         return self.optimal or (self.effort.how != "exact" and self.effort.stopped != "interrupted")
 
 
@@ -139,7 +139,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
 
     def headline(self, result: SuppressResult) -> doc.Toned:
         """Return what had to be suppressed, and how sure it is that less is not enough."""
-        suppressed = doc.plural(result.touched, "row") if result.whole_rows else doc.plural(result.cells, "cell")
+        suppressed = doc.plural(result.affected_rows, "row") if result.whole_rows else doc.plural(result.cells, "cell")
         if not result.cost and not result.cells:  # cells without weight cost nothing, and are suppressed still
             return doc.good("Safe without suppression")
         if result.effort.stopped == "interrupted":
@@ -149,7 +149,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
         return doc.Toned(f"{suppressed} suppressed (fewer may be enough)", "good" if result.complete else "warn")
 
     def key_figures(self, result: SuppressResult) -> Iterator[doc.KeyFigure]:
-        touched = doc.with_share(result.touched, result.rows)
+        touched = doc.with_share(result.affected_rows, result.rows)
         if result.whole_rows:
             yield doc.KeyFigure(touched, "Rows left out" if result.whole_rows == "drop" else "Suppressed rows")
         else:

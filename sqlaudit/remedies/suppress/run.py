@@ -244,7 +244,7 @@ def _result(
         columns=columns,
         cost=Fraction(answer.cost, scale),
         bound=Fraction(answer.bound, scale),
-        touched=answer.touched,
+        affected_rows=answer.touched,
         effort=answer.effort,
         release=released,
         **origin,
