@@ -16,7 +16,8 @@ from sqlaudit.base.names import quote, split_name
 from sqlaudit.base.numbers import exact_share
 from sqlaudit.base.options import DELIMITER
 from sqlaudit.base.relation import Kind
-from sqlaudit.cli.console.statements import is_complete, parse_audit, parse_cells, pending, split
+from sqlaudit.cli.console.grammar import parse_audit, parse_cells
+from sqlaudit.cli.console.statements import is_complete, pending, split
 from sqlaudit.cli.requests import null_values, split_list
 from sqlaudit.gates.standalone.names import find_dialect
 from sqlaudit.hierarchies.cells import read_cell

@@ -473,7 +473,7 @@ def test_thresholds_may_depend_on_the_number_of_dimensions() -> None:
 
 
 def test_the_command_and_the_console_take_the_new_options(tmp_path: Path) -> None:
-    from sqlaudit.cli.console.statements import parse_cells
+    from sqlaudit.cli.console.grammar import parse_cells
 
     file = tmp_path / "t.csv"
     file.write_text("code,n,m\nE10,30,1\nE11,*,2\nE12,31,3\n")
@@ -491,10 +491,7 @@ def test_the_command_and_the_console_take_the_new_options(tmp_path: Path) -> Non
     )
     assert run(*command).code == 1
     assert run(*command, "--insensitive", "m", "--zeros", "shown").code == 0
-    statement = parse_cells(
-        "AGGREGATES t BY (code) COUNT n HIDDEN '<5' ZEROS shown INSENSITIVE m RATE 'r=n/d'", "duckdb"
-    )
-    request = statement.request
+    request = parse_cells("AGGREGATES t BY (code) COUNT n HIDDEN '<5' ZEROS shown INSENSITIVE m RATE 'r=n/d'", "duckdb")
     assert (request.hidden, request.zeros, request.insensitive, request.rates()) == (
         ("<5",),
         "shown",

@@ -12,8 +12,9 @@ from prompt_toolkit.document import Document
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.names import quote
 from sqlaudit.cli.console.commands.roles import PARTS
+from sqlaudit.cli.console.grammar import CLAUSES
 from sqlaudit.cli.console.session import Session
-from sqlaudit.cli.console.statements import CLAUSES, pending
+from sqlaudit.cli.console.statements import pending
 from sqlaudit.gates.standalone.names import DIALECTS
 from sqlaudit.models.registry import CELL_RULES, REGISTRY
 

@@ -14,16 +14,9 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import KnownRows, Requirement, Roles, Target
+from sqlaudit.cli.console.grammar import in_the_statement, is_audit, is_cells, parse_audit, parse_cells
 from sqlaudit.cli.console.screen import Screen, ScreenReport, report_of
-from sqlaudit.cli.console.statements import (
-    Piece,
-    in_the_statement,
-    is_audit,
-    is_cells,
-    parse_audit,
-    parse_cells,
-    tokens_of,
-)
+from sqlaudit.cli.console.statements import Piece, tokens_of
 from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.engines.contract import Engine, Executed
 from sqlaudit.engines.watch import Deadline
@@ -271,7 +264,6 @@ class Session:
     def _audit_statement(self, piece: Piece) -> AuditResult:
         """Run an AUDIT statement. Its roles and requirements become the current ones."""
         statement = parse_audit(piece.text, self.workspace.dialect, piece.line)
-        target = self.workspace.query(statement.query) if statement.query else self.workspace.target(statement.relation)
         current_roles = self.state.roles  # for the roles that the statement has no words for
         roles = replace(
             current_roles,
@@ -280,7 +272,7 @@ class Session:
             entity=statement.roles.entity,
             known_rows=current_roles.known_rows if statement.roles.entity else KnownRows.WORSE,
         )
-        self.change(State(target, roles, statement.requirements))
+        self.change(State(self._found(statement.target), roles, statement.requirements))
         return self.show(self.audit(afresh=True))
 
     def _cells_statement(self, piece: Piece) -> AggregatesResult:
@@ -290,15 +282,19 @@ class Session:
         from sqlaudit.tabular.run import find_unsafe_cells
 
         statement = parse_cells(piece.text, self.workspace.dialect, piece.line)
-        target = self.workspace.query(statement.query) if statement.query else self.workspace.target(statement.relation)
-        before, linked = (
-            tuple(self.workspace.target(name) for name in names) for names in (statement.before, statement.linked)
-        )
         with speaking(in_the_statement):
             request = replace(
-                statement.request, target=target, before=before, linked=linked, show_values=self.show_values
+                statement,
+                target=self._found(statement.target),
+                before=tuple(map(self._found, statement.before)),
+                linked=tuple(map(self._found, statement.linked)),
+                show_values=self.show_values,
             )
             return self.show(find_unsafe_cells(self.engine, request))
+
+    def _found(self, target: Target) -> Target:
+        """Return the table, file or SELECT that a statement names."""
+        return self.workspace.query(target.query) if target.query else self.workspace.target(target.relation)
 
     # --- time ---
 

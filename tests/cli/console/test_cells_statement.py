@@ -12,9 +12,10 @@ from prompt_toolkit.document import Document
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.cli.console.completion import ConsoleCompleter
+from sqlaudit.cli.console.grammar import parse_cells
 from sqlaudit.cli.console.run import code_of
 from sqlaudit.cli.console.session import in_the_console
-from sqlaudit.cli.console.statements import StatementError, parse_cells, split
+from sqlaudit.cli.console.statements import StatementError, split
 from sqlaudit.cli.console.workspace import Workspace
 from tests.cli.console.helpers import Console, console
 from tests.cli.runner import run
@@ -50,8 +51,9 @@ def test_a_statement_is_read_completely(dialect: str) -> None:
         "require threshold >= 5, dominance <= n:2,k:85 full_cell = any",
         dialect,
     )
-    asked = found.request
-    assert (found.relation, found.query, found.before) == ('s."T t"', "", ("old", "'last month.csv'"))
+    asked = found
+    names = tuple(target.relation for target in found.before)
+    assert (found.target.relation, found.target.query, names) == ('s."T t"', "", ("old", "'last month.csv'"))
     assert (asked.by, asked.count, asked.value, asked.largest) == (
         ("region", "a, b"),
         "count",
@@ -72,8 +74,13 @@ def test_rows_that_a_table_is_made_from(dialect: str) -> None:
         "GROUPING (region), (region, sector), () REQUIRE p_percent = 10",
         dialect,
     )
-    asked = found.request
-    assert (found.query, asked.microdata, asked.person, asked.weight) == ("SELECT * FROM visits", True, "who", "w")
+    asked = found
+    assert (found.target.query, asked.microdata, asked.person, asked.weight) == (
+        "SELECT * FROM visits",
+        True,
+        "who",
+        "w",
+    )
     assert (asked.negative, asked.sets()) == ("absolute", ((0,), (0, 1), ()))
 
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.cli.console.statements import StatementError, is_complete, parse_arguments, parse_audit, split
+from sqlaudit.cli.console.grammar import parse_audit
+from sqlaudit.cli.console.statements import StatementError, is_complete, parse_arguments, split
 
 DIALECTS = pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 STATEMENTS = (
@@ -74,7 +75,7 @@ def test_an_audit_statement_is_read_completely(dialect: str) -> None:
         "require k >= 5, t <= .2, disclosure@3 < 80%, recursive_l = c:3,l:2 l=2",
         dialect,
     )
-    assert (found.relation, found.query) == ('s."T t"', "")
+    assert (found.target.relation, found.target.query) == ('s."T t"', "")
     assert found.roles.quasi_identifiers == ("age", "a, b", "floor(age / 10)")
     assert (found.roles.sensitive, found.roles.entity) == (("BY", "d"), "p")
     assert [one.text for one in found.requirements] == ["k=5", "t=.2", "disclosure@3=80%", "recursive_l=c:3,l:2", "l=2"]
@@ -92,7 +93,7 @@ def test_an_audit_statement_is_read_completely(dialect: str) -> None:
 )
 def test_what_is_audited(dialect: str, relation: str, name: str, query: str) -> None:
     found = parse_audit(f"AUDIT {relation} BY (a)", dialect)
-    assert (found.relation, found.query) == (name, query)
+    assert (found.target.relation, found.target.query) == (name, query)
 
 
 ERRORS = (

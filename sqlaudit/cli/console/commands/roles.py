@@ -20,9 +20,10 @@ from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
 from sqlaudit.base.spec import Folding, KnownRows, Roles, Sampling
+from sqlaudit.cli.console.grammar import read_requirements
 from sqlaudit.cli.console.screen import ScreenReport, report_of
 from sqlaudit.cli.console.session import ConsoleCommand, Session
-from sqlaudit.cli.console.statements import Reader, parse_arguments, read_requirements
+from sqlaudit.cli.console.statements import Reader, parse_arguments
 from sqlaudit.models.base import Check
 from sqlaudit.models.phrases import VERDICTS, full_title, level_text, limit_text
 from sqlaudit.reports import document as doc
