@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Row, Statement
@@ -27,7 +27,7 @@ class _ValueIfShown(TypedDict, total=False):
         value: the value itself, None when missing; only with `--show-values`, and not for the others together.
     """
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SharedValue(Documented):
     total: int
     share: Annotated[Fraction, FROM_0_TO_1] = field(metadata=AS_FLOAT)
     shown: bool = field(default=False, metadata=LEFT_OUT)
-    value: Any = field(default=None, repr=False, metadata=LEFT_OUT)
+    value: object = field(default=None, repr=False, metadata=LEFT_OUT)
 
     @told("share", HERE)
     def _known(self) -> _ValueIfShown:
@@ -68,7 +68,7 @@ class ClassDistribution(Documented):
     rows: Annotated[int, FROM_1]
     classes: Annotated[int, FROM_1]
     counts: tuple[int, ...] = field(metadata=after("key"))
-    key: Mapping[str, Any] | None = field(default=None, repr=False)
+    key: Mapping[str, object] | None = field(default=None, repr=False)
 
     @property
     @told("counts", AS_FLOAT)

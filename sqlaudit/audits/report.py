@@ -139,7 +139,7 @@ def failing_table(result: AuditResult) -> doc.Table:
     return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in alike.items()))
 
 
-def key_text(key: Mapping[str, Any] | None) -> str:
+def key_text(key: Mapping[str, object] | None) -> str:
     """The values of a group as `age 34, sex Male`; missing ones are `(missing)`, long ones are cut."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in (key or {}).items())
 
@@ -175,7 +175,7 @@ def size_bands(sizes: ClassSizes) -> Iterator[Band]:
             yield Band(low, high, classes, classes if sizes.per_row else sum(s * n for s, n in inside))
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value for people: missing ones are `(missing)`, the empty text is two quotes, long ones are cut."""
     if value is None:
         return "(missing)"

@@ -42,12 +42,12 @@ WORST_CLASSES = 3
 """Number of worst classes that are broken down by sensitive value unless another number is given."""
 
 
-def _required(given: Mapping[str, Any], name: str) -> tuple[Requirement, ...]:
+def _required(given: Mapping[str, object], name: str) -> tuple[Requirement, ...]:
     """Return what presets require of rows, and what is required besides."""
     return (*_presets(given)[0], *REQUIREMENTS.read(name, given.get(name)))
 
 
-def _safe_harbor(given: Mapping[str, Any], _: str) -> SafeHarbor | None:
+def _safe_harbor(given: Mapping[str, object], _: str) -> SafeHarbor | None:
     """Return how Safe Harbor is checked, None if no preset asks for it."""
     return _presets(given)[1]
 
@@ -90,7 +90,7 @@ class AuditRequest:
         (), REQUIREMENTS, REQUIREMENTS_HELP, HOLD, _required, name="require", metavar="MODEL=LIMIT"
     )
     presets: tuple[str, ...] = option((), NAMES, PRESET_HELP, HOLD, name="preset", metavar="NAME")
-    inputs: Mapping[str, Any] = inputs_option()
+    inputs: Mapping[str, object] = inputs_option()
     safe_harbor: SafeHarbor | None = part(_safe_harbor, _safe_harbor_options, default=None)
     coverage: Coverage = nested(Coverage)
     failing_classes: int | None = option(
@@ -141,7 +141,7 @@ def request_verdicts(
     target: Target,
     roles: Roles,
     requirements: Sequence[Requirement] = (),
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     **more: Any,
 ) -> AuditRequest:
     """Return a request for verdicts and counts alone, for which no class is read; `more` are further fields."""

@@ -243,7 +243,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _AS_THEY_ARE = (int, float, Decimal, dt.date, dt.time)
 
 
-def csv_cell(value: Any) -> Any:
+def csv_cell(value: object) -> object:
     """Return the value as a CSV file has it: a text that a spreadsheet would run as a formula gets an apostrophe.
 
     Example:
@@ -254,7 +254,7 @@ def csv_cell(value: Any) -> Any:
     return value if value is None or isinstance(value, _AS_THEY_ARE) else harmless(str(value))
 
 
-def flat(value: Any) -> Any:
+def flat(value: object) -> object:
     """Return the value as files have it: fractions as floats, bytes as hexadecimal text."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
@@ -594,7 +594,7 @@ class _ColumnType:
         self._seen: set[str] = set()
         self._whole = self._decimals = 0
 
-    def take(self, value: Any) -> Any:
+    def take(self, value: Any) -> object:
         """Note a value's type, and return the value for a JSON line."""
         kind = _KINDS.get(type(value))
         if kind is not None:

@@ -58,7 +58,7 @@ class Node:
         if not self.is_mapping or not isinstance(self.value, list):
             raise self.fail(f"{what} must be a mapping, for example {{name: …}}.")
         pairs: list[tuple[Node, Node]] = self.value  # type: ignore[assignment]
-        seen: set[Any] = set()
+        seen: set[object] = set()
         for key, _ in pairs:
             if key.name("a key") in seen:
                 raise key.fail("the same key is here twice.")
@@ -87,7 +87,7 @@ def load_nodes(path: str | Path, called: str = "") -> Node | None:
         raise InputError(f"{file}: is nested too deeply.") from None
 
 
-def nodes_of(value: Any, location: str = FILE) -> Node:
+def nodes_of(value: object, location: str = FILE) -> Node:
     """Return a Python value as nodes; `location` is its name in errors."""
     if isinstance(value, Mapping):
         pairs = [
@@ -158,7 +158,7 @@ class _Converter:
     def __init__(self, file: str, allowed: int) -> None:
         self._file, self._left = file, allowed
 
-    def node(self, node: Any, above: tuple[Any, ...]) -> Node:
+    def node(self, node: Any, above: tuple[object, ...]) -> Node:
         """Return the node with all nodes in it; `above` are the nodes around it."""
         location = f"{self._file}, line {node.start_mark.line + 1}"
         if node in above:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import PLACEHOLDER, spoken
@@ -98,7 +98,9 @@ def _make_environment(loader: jinja2.BaseLoader, cache: jinja2.BytecodeCache | N
     return env
 
 
-def render(template: str, dialect: str, *, step: str = "", plain_order: bool = False, **parameters: Any) -> Statement:
+def render(
+    template: str, dialect: str, *, step: str = "", plain_order: bool = False, **parameters: object
+) -> Statement:
     """Return a template as one statement in the engine's dialect, after a comment that names its step.
 
     Args:
@@ -120,7 +122,7 @@ def render(template: str, dialect: str, *, step: str = "", plain_order: bool = F
     return Statement(name, f"/* sqlaudit: {name} */\n{text.strip()}")
 
 
-def expression(template: str, dialect: str, **parameters: Any) -> str:
+def expression(template: str, dialect: str, **parameters: object) -> str:
     """Return a template that has one expression, as `render` makes it but without a comment.
 
     Example:
@@ -130,7 +132,7 @@ def expression(template: str, dialect: str, **parameters: Any) -> str:
     return _render_text(template, dialect, parameters)
 
 
-def _render_text(template: str, dialect: str, parameters: Mapping[str, Any], *plain_order: bool) -> str:
+def _render_text(template: str, dialect: str, parameters: Mapping[str, object], *plain_order: bool) -> str:
     """Return the text of a template in a dialect."""
     raws: dict[str, str] = {}
     values = {name: _with_placeholders(value, dialect, raws) for name, value in parameters.items()}
@@ -142,7 +144,7 @@ def _render_text(template: str, dialect: str, parameters: Mapping[str, Any], *pl
     return spell(text, dialect, raws, *plain_order)
 
 
-def _with_placeholders(value: Any, dialect: str, raws: dict[str, str]) -> Any:
+def _with_placeholders(value: object, dialect: str, raws: dict[str, str]) -> object:
     """Return a parameter with placeholders for raw SQL, which is added to `raws`; DuckDB needs no placeholders."""
     engine_sql = getattr(value, "sql", None)  # of a `Raw`, a `Relation`, or a `Resolved` column: the engine's own SQL
     if isinstance(engine_sql, str):

@@ -112,7 +112,7 @@ def inputs_of(
     return AttributeInputs(merged, table, values is Folding.FOLD) if table is not None else merged
 
 
-def refuse_ambiguous_inputs(inputs: Mapping[str, Any], labels: Sequence[str]) -> None:
+def refuse_ambiguous_inputs(inputs: Mapping[str, object], labels: Sequence[str]) -> None:
     """Refuse inputs at the top level that may belong to several sensitive attributes.
 
     Args:
@@ -136,7 +136,7 @@ class AttributeInputs(Mapping[str, Any]):
     Each is resolved to lanes when a model reads it, so that errors in inputs that no model needs do not matter.
     """
 
-    def __init__(self, inputs: Mapping[str, Any], table: SensitiveTable, folded: bool = False) -> None:
+    def __init__(self, inputs: Mapping[str, object], table: SensitiveTable, folded: bool = False) -> None:
         self._inputs, self._table, self._folded = inputs, table, folded
 
     def __contains__(self, key: object) -> bool:
@@ -153,7 +153,7 @@ class AttributeInputs(Mapping[str, Any]):
         if key == "dont_care" and key not in self._inputs:
             return ()
         declared = self._inputs[key]
-        resolvers: Mapping[str, Callable[[Any], Any]] = {
+        resolvers: Mapping[str, Callable[[Any], object]] = {
             "categories": self._resolve_categories,
             "dont_care": self._resolve_present_values,
             "must_occur": self._resolve_required_values,
@@ -165,7 +165,7 @@ class AttributeInputs(Mapping[str, Any]):
         }
         return resolvers[key](declared) if key in resolvers else declared
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> object:
         """Return an input, or the default if the file does not have it."""
         return self[key] if key in self._inputs else default
 
@@ -325,7 +325,7 @@ class AttributeInputs(Mapping[str, Any]):
         lanes = self._find_lanes(list(values), declared.place)
         return {lane: number for lane, number in zip(lanes, values.values(), strict=True) if lane != ABSENT}
 
-    def _number_of(self, value: Any, declared: Numbers) -> Fraction:
+    def _number_of(self, value: object, declared: Numbers) -> Fraction:
         """Return a value of the table as an exact number.
 
         Raises:
@@ -345,7 +345,7 @@ class AttributeInputs(Mapping[str, Any]):
         return Fraction(value)
 
 
-def _names_of(value: Any) -> tuple[Name, Name]:
+def _names_of(value: object) -> tuple[Name, Name]:
     """Return the two names of a value: Python's text, and that in small letters or as a normalized number."""
     if value is None:
         return None, None

@@ -344,7 +344,7 @@ class SensitiveTable:
     has_null: bool
     ordered: bool
     text: bool
-    values: tuple[Any, ...] = field(default=(), repr=False)
+    values: tuple[object, ...] = field(default=(), repr=False)
 
     @property
     def total(self) -> int:
@@ -449,7 +449,7 @@ class ClassHistogram:
             **parameters,
         )
 
-    def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+    def ask(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a statement over the classes. Statements that were run ahead have no parameters."""
         rows = self.answers.get(statement.sql)
         return self.engine.run(statement, parameters) if rows is None else rows
@@ -474,7 +474,7 @@ class ClassHistogram:
         parameters = {"levels": list(levels), "verdicts": list(verdicts), **self.product_types(facts)}
         return self.statement("classes/figures.sql", facts, step, **parameters)
 
-    def product_types(self, facts: Sequence[Fact]) -> dict[str, Any]:
+    def product_types(self, facts: Sequence[Fact]) -> dict[str, object]:
         """Return the types for products of counts as parameters of a statement.
 
         Plain integers are several times as fast; they are used if every sum of products fits them. A fact adds up to

@@ -139,7 +139,7 @@ class EstimateListing(ClassListing):
         values: the values whose own estimates are reported.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, object]
     over: str
     columns: tuple[str, ...]
     values: tuple[str, ...] = ()
@@ -158,7 +158,7 @@ class EstimateListing(ClassListing):
         """Return the condition on the estimates."""
         return self.over
 
-    def estimate_parameters(self) -> Mapping[str, Any] | None:
+    def estimate_parameters(self) -> Mapping[str, object] | None:
         """Return its parameters."""
         return self.parameters
 
@@ -198,7 +198,7 @@ class ClassRequirement:
         return self.predicate if self.listing is None else self.listing.condition(name)
 
 
-def level_macro(macro: str, **arguments: Any) -> str:
+def level_macro(macro: str, **arguments: object) -> str:
     """Render a level, predicate or condition over facts: a macro of `_levels.sql` with integers and names of facts."""
     return str(getattr(environment().get_template("models/_levels.sql").module, macro)(**arguments))
 
@@ -278,7 +278,7 @@ class FailingClass(Documented):
     figures: Mapping[str, Number | None]
     fails: tuple[str, ...] = field(metadata=after("sensitive"))
     sensitive: str | None = field(default=None, metadata=after("classes"))
-    key: Mapping[str, Any] | None = None
+    key: Mapping[str, object] | None = None
     classes: Annotated[int, FROM_1] = field(default=1, metadata=after("rows"))
 
 
@@ -474,7 +474,7 @@ def failing_batches(
     class_columns = ["size", "rows", "classes", "sensitive", "failed_requirements", *figures]
     names = [*keys, *(name + "_" if name in keys else name for name in class_columns)]
 
-    def row(failing_class: FailingClass) -> list[Any]:
+    def row(failing_class: FailingClass) -> list[object]:
         fields = [
             failing_class.size,
             failing_class.rows,

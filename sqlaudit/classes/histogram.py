@@ -460,7 +460,7 @@ class HistogramBuilder:
         return inline(statement)
 
 
-def _lane_parameters(table: SensitiveTable | None) -> dict[str, Any]:
+def _lane_parameters(table: SensitiveTable | None) -> dict[str, object]:
     """Return the parameters of cells that depend on the sensitive values."""
     null_lane = table.distinct - 1 if table and table.has_null else 0
     return {"null_lane": null_lane, "text": table is not None and table.text}
@@ -619,7 +619,7 @@ def materialize_facts_of_cells(histogram: ClassHistogram, facts: Sequence[Fact],
     early += [_LEAST_LIFT] if _GAP in late_macros and _LEAST_LIFT not in early else []
     total = histogram.table.total if histogram.table else 0
 
-    def materialize(name: str, template: str, facts: Sequence[Fact], step: str, **parameters: Any) -> str:
+    def materialize(name: str, template: str, facts: Sequence[Fact], step: str, **parameters: object) -> str:
         cells = Raw(histogram.cells)
         statement = histogram.statement(f"classes/{template}.sql", facts, step, cells=cells, **parameters)
         return histogram.engine.materialize(name, statement).sql

@@ -32,7 +32,7 @@ from sqlaudit.hierarchies.read import read_section, tree_of, tree_of_csv
 Tree = tuple[Any, ...]
 """("x",), ("number", n), (operation, tree, …), or ("points", ((x, y), …))."""
 X: Tree = ("x",)
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "exp": math.exp,
     "ln": math.log,
     "log10": math.log10,
@@ -175,7 +175,7 @@ def _evaluate(tree: Tree, x: Fraction) -> Any:
     return FUNCTIONS[kind](*operands) if kind in FUNCTIONS else _apply_operation(kind, operands)
 
 
-def _apply_operation(kind: str, operands: Sequence[Any]) -> Any:
+def _apply_operation(kind: str, operands: Sequence[Any]) -> object:
     """Return the number of an operation. Powers that grow too large for exact arithmetic are floats."""
     if kind == "negative":
         return -operands[0]
@@ -280,7 +280,7 @@ def inputs_from(node: Node, folder: Path) -> Inputs:
     return inputs
 
 
-def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
+def read_inputs(inputs: Mapping[str, object]) -> Inputs:
     """Read the inputs in a Python mapping. Inputs that were read before are returned unchanged.
 
     Other than in a file, the population may also be a frame or a `Target`.
@@ -302,7 +302,7 @@ def read_inputs(inputs: Mapping[str, Any]) -> Inputs:
     return Inputs(inputs_from(nodes_of(rest), Path()), population=target)
 
 
-def further_targets(inputs: Mapping[str, Any], audited: Target) -> tuple[Target, ...]:
+def further_targets(inputs: Mapping[str, object], audited: Target) -> tuple[Target, ...]:
     """Return the tables that are read in addition to the audited one: the population, if the inputs name one."""
     inputs = read_inputs(inputs)
     return (population_target(inputs, audited),) if "population" in inputs else ()
@@ -333,7 +333,7 @@ def _section(node: Node, readers: Mapping[str, Reader], folder: Path) -> dict[st
     Raises:
         UsageError: a key is unknown, or a value has the wrong shape.
     """
-    section: dict[str, Any] = {}
+    section: dict[str, object] = {}
     for key, value in node.pairs("the file" if readers.keys() & OF_THE_FILE.keys() else "an attribute's section"):
         name = key.text("a key")
         if name not in readers:

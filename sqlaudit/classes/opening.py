@@ -551,7 +551,7 @@ def open_table(
     engine: Engine,
     target: Target | Relation,
     roles: Roles,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     *,
     population: Relation | Target | None = None,
 ) -> OpenedTable:
@@ -656,7 +656,7 @@ def _refuse_missing_entities(rows: int, builder: HistogramBuilder) -> None:
         )
 
 
-def describe_roles(roles: Roles) -> dict[str, Any]:
+def describe_roles(roles: Roles) -> dict[str, object]:
     """Return the roles as the user named them, for results and JSON."""
     sampling = roles.sampling
     fraction = None if sampling.sampling_fraction is None else float(sampling.sampling_fraction)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -37,7 +37,7 @@ def _parameters() -> list[click.Parameter]:
     return sorted(by_name.values(), key=lambda parameter: getattr(parameter, "section", "") == KNOWLEDGE)
 
 
-def _request(*, audit_only: bool, **values: Any) -> Mapping[str, Any]:
+def _request(*, audit_only: bool, **values: object) -> Mapping[str, object]:
     """Return the request to cloak messages, or with `--audit-only` to audit their boxes, and the database.
 
     Raises:
@@ -60,7 +60,7 @@ def _request(*, audit_only: bool, **values: Any) -> Mapping[str, Any]:
     return group.extract(values)
 
 
-def _check_audit(values: Mapping[str, Any]) -> None:
+def _check_audit(values: Mapping[str, object]) -> None:
     """Raise UsageError if an option has no use for boxes that exist."""
     options = option_values(_ONLY_CLOAKING, values)
     for option in _ONLY_CLOAKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -56,7 +56,7 @@ class ScriptFiles:
     )
 
 
-def _request_of(*, checks: tuple[str, ...], **values: Any) -> dict[str, CompileRequest | PolicyCompileRequest]:
+def _request_of(*, checks: tuple[str, ...], **values: object) -> dict[str, CompileRequest | PolicyCompileRequest]:
     """Return the request for checks on a table, or for the tests of a policy if one is named.
 
     Raises:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
@@ -16,7 +14,7 @@ from sqlaudit.hierarchies.request import HierarchyRequest, LevelsForm, ProposalR
 _OPTIONS = [option for option in all_options_of(HierarchyRequest) if not option.only_python]
 
 
-def _request(*, name: str | None, column: str | None, query: str | None, **values: Any) -> dict[str, Any]:
+def _request(*, name: str | None, column: str | None, query: str | None, **values: object) -> dict[str, object]:
     """Return the request and the database. With `--query` there is no TARGET, so the first argument is the COLUMN."""
     if query and column is None:
         name, column = None, name

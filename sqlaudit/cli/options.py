@@ -97,8 +97,8 @@ class FurtherReports:
 
 
 def target_of(
-    *, name: str | None, db: str | None, query: str | None, where: str | None, **read_values: Any
-) -> dict[str, Any]:
+    *, name: str | None, db: str | None, query: str | None, where: str | None, **read_values: object
+) -> dict[str, object]:
     """Return the target of a command and its database, as `target` and `db`.
 
     Raises:
@@ -158,13 +158,13 @@ read_options = group_options("read", functools.partial(read_request, ReadOptions
 # A request with all of its parts: what the command line makes of the registry's declarations.
 
 
-def _released(*, release: str, db: str | None, **values: Any) -> dict[str, Any]:
+def _released(*, release: str, db: str | None, **values: object) -> dict[str, object]:
     """Return the name of a release and its database, with how files are read, and its second table in buckets."""
     buckets = _take_buckets(values)
     return {"release": release, "db": db, "read": read_request(ReadOptions, **values), "buckets": buckets}
 
 
-def _series(*, targets: tuple[str, ...], db: str | None, **values: Any) -> dict[str, Any]:
+def _series(*, targets: tuple[str, ...], db: str | None, **values: object) -> dict[str, object]:
     """Return the names of several releases and their database, with how files are read."""
     return {"targets": targets, "db": db, "read": read_request(ReadOptions, **values)}
 
@@ -195,7 +195,7 @@ _TABLES: Mapping[str, OptionGroup] = {
 Python; or `target`, which stands for the parameter of the part and for `read`."""
 
 
-def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
+def whole_request(request: type[object], last: Sequence[str] = (), **help_texts: str) -> OptionGroup:
     """Return the group of all options of a request and its parts; the command gets `request`, with tables also `db`.
 
     Args:
@@ -216,15 +216,15 @@ def whole_request(request: type[Any], last: Sequence[str] = (), **help_texts: st
     inputs = [option for option in options if option.kind is TABLE and option.section == LOOK]
     others = [option for option in options if option not in inputs]
 
-    def make(**values: Any) -> dict[str, Any]:
-        given: dict[str, Any] = {}
+    def make(**values: object) -> dict[str, object]:
+        given: dict[str, object] = {}
         for name, group in tables.items():
             named = dict(group.extract(values))
             if (target := named.pop("target", None)) is not None:
                 given |= {"read": target.read, name: target}
             given |= named
         given |= option_values(options, values)
-        answer: dict[str, Any] = {"request": request_from(request, given)}
+        answer: dict[str, object] = {"request": request_from(request, given)}
         return answer | {"db": given["db"]} if tables else answer
 
     def parameters_for(options: Iterable[Option]) -> Iterator[click.Parameter]:
@@ -264,7 +264,7 @@ work_options = request_options(Work, "work")
 """Which SQL is printed; the command gets `work: Work`."""
 
 
-def _limits(**values: Any) -> Limits:
+def _limits(**values: object) -> Limits:
     limits = read_request(Limits, **values)
     if limits.temp_directory and not is_folder(limits.temp_directory):
         raise UsageError(f"--temp-directory {limits.temp_directory!r} is not a folder.")

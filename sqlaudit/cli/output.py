@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -35,7 +34,7 @@ class Output:
     file: Path | None = None
     cover: About = field(default_factory=About)
 
-    def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, Any]], sql: str = "") -> None:
+    def emit(self, document: Callable[[], Document], data: Callable[[], Mapping[str, object]], sql: str = "") -> None:
         """Write the report.
 
         Args:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -134,7 +134,7 @@ class RunReports:
     )
 
 
-def _gate_output(**values: Any) -> GateOutput:
+def _gate_output(**values: object) -> GateOutput:
     """Return how a run is reported, after checking that every file can be written and has a known format."""
     reports = read_request(RunReports, **values)
     for path in reports.report:
@@ -160,7 +160,7 @@ gate_output_options = group_options("output", _gate_output, *parameters_of(RunRe
 NAME = Path(DEFAULT_POLICY)
 
 
-def with_policy(values: Mapping[str, Any]) -> dict[str, Any]:
+def with_policy(values: Mapping[str, object]) -> dict[str, object]:
     """Return click's values of the options of a policy with the policy that they mean: the named or the nearest one.
 
     Raises:
@@ -183,7 +183,7 @@ def nearest_policy() -> Path:
     return NAME
 
 
-def policy_request(request: type[Any]) -> OptionGroup:
+def policy_request(request: type[object]) -> OptionGroup:
     """Return the group of all options of a request about a policy; the command gets `request`."""
     group = whole_request(request)
     return OptionGroup(lambda **values: {"request": group.make(**with_policy(values))["request"]}, *group.parameters)

@@ -148,10 +148,10 @@ class OptionGroup:
         make: takes the values of exactly these parameters by name, and returns the command's arguments by name.
     """
 
-    def __init__(self, make: Callable[..., Mapping[str, Any]], *parameters: click.Parameter) -> None:
+    def __init__(self, make: Callable[..., Mapping[str, object]], *parameters: click.Parameter) -> None:
         self.make, self.parameters = make, parameters
 
-    def extract(self, values: dict[str, Any]) -> Mapping[str, Any]:
+    def extract(self, values: dict[str, object]) -> Mapping[str, Any]:
         """Take the values of the group out of `values`, and return the command's arguments made of them."""
         return self.make(
             **{
@@ -162,7 +162,7 @@ class OptionGroup:
         )
 
 
-def group_options(name: str, make: Callable[..., Any], *parameters: click.Parameter) -> OptionGroup:
+def group_options(name: str, make: Callable[..., object], *parameters: click.Parameter) -> OptionGroup:
     """Return a group of parameters from whose values one object is made, passed to the command by this name."""
     return OptionGroup(lambda **values: {name: make(**values)}, *parameters)
 
@@ -181,8 +181,8 @@ def command_of(
         """Return the command, whose function gets the objects of the groups in place of their values."""
 
         @functools.wraps(run)
-        def with_objects(**values: Any) -> int:
-            objects: dict[str, Any] = {}
+        def with_objects(**values: object) -> int:
+            objects: dict[str, object] = {}
             for part in (*first, *(part for part in parts if part not in first)):
                 objects |= part.extract(values) if isinstance(part, OptionGroup) else {}
             return run(**values, **objects)
@@ -260,7 +260,7 @@ def read_files(paths: Iterable[Path], option: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def inputs_from(path: Path) -> Mapping[str, Any]:
+def inputs_from(path: Path) -> Mapping[str, object]:
     """Return the further inputs of models that a file has."""
     from sqlaudit.classes.inputs import load_inputs
 
@@ -324,7 +324,7 @@ class WholeRange(click.IntRange, WholeNumber):
 class ParsedText(click.types.StringParamType):
     """A click type that reads the text of an option by a function. If it raises a ValueError, the command ends."""
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
+    def __init__(self, read: Callable[[str], object]) -> None:
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -416,8 +416,8 @@ class ClickKind(NamedTuple):
         read: returns the value of the field, from click's value of the option and the option's flag.
     """
 
-    attributes: Callable[[Option], dict[str, Any]] = lambda _: {}
-    read: Callable[[Any, str], Any] = lambda value, _: value
+    attributes: Callable[[Option], dict[str, object]] = lambda _: {}
+    read: Callable[[Any, str], object] = lambda value, _: value
 
 
 _KINDS: Mapping[str, ClickKind] = {
@@ -505,7 +505,7 @@ def request_options(request: type[R], name: str, last: Sequence[str] = (), **hel
     return group_options(name, functools.partial(read_request, request), *parameters_of(request, last, **help_texts))
 
 
-def parameters_of(request: type[Any], last: Sequence[str] = (), **help_texts: str) -> tuple[SectionedOption, ...]:
+def parameters_of(request: type[object], last: Sequence[str] = (), **help_texts: str) -> tuple[SectionedOption, ...]:
     """Return the options of a request as parameters of an `OptionGroup`.
 
     Args:
@@ -523,17 +523,17 @@ def parameters_of(request: type[Any], last: Sequence[str] = (), **help_texts: st
     )
 
 
-def _command_line_options(request: type[Any]) -> Iterator[Option]:
+def _command_line_options(request: type[object]) -> Iterator[Option]:
     """Return the options of a request that the command line has."""
     return (option for _, option in options_of(request) if not option.only_python)
 
 
-def request_values(request: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def request_values(request: type[object], values: Mapping[str, object]) -> dict[str, object]:
     """Return the given options of a request, by name, from click's values."""
     return option_values(_command_line_options(request), values)
 
 
-def option_values(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
+def option_values(options: Iterable[Option], values: Mapping[str, object]) -> dict[str, object]:
     """Return the given ones of some options, by name as `request_from` takes them, from click's values.
 
     An option whose default is on the help page always counts as given: None is then a value, for instance `all`.
@@ -547,7 +547,7 @@ def option_values(options: Iterable[Option], values: Mapping[str, Any]) -> dict[
     return given_values
 
 
-def read_request(request: type[R], /, **values: Any) -> R:
+def read_request(request: type[R], /, **values: object) -> R:
     """Return the request for click's values of its options.
 
     Raises:

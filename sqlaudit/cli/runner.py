@@ -117,7 +117,7 @@ def progress_callback(
 COMMON_OPTIONS = (output_options, work_options, limit_options)
 
 
-def job_command(*groups: OptionGroup | click.Parameter | type[Any]) -> Callable[[Callable[..., int]], click.Command]:
+def job_command(*groups: OptionGroup | click.Parameter | type[object]) -> Callable[[Callable[..., int]], click.Command]:
     """Return a decorator for a command with these options and the options that every command has.
 
     The function gets a `Job`, and by name the other objects that the groups make.

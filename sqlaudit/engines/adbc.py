@@ -199,7 +199,7 @@ class AdbcReader:
             self.close()
             raise
 
-    def rows(self, sql: str) -> list[Mapping[str, Any]]:
+    def rows(self, sql: str) -> list[Mapping[str, object]]:
         """Return at most two rows of a SELECT, by the names of their columns, with values as the driver gives them.
 
         Raises:

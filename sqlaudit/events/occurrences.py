@@ -60,11 +60,11 @@ class Occurrences:
         """Return True if events match within a tolerance."""
         return self.fits is not None
 
-    def ask(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def ask(self, template: str, **parameters: object) -> list[tuple[Any, ...]]:
         """The rows of a question about the events."""
         return self.bench.run(self._statement(template, parameters))
 
-    def keep(self, name: str, template: str, **parameters: Any) -> Raw:
+    def keep(self, name: str, template: str, **parameters: object) -> Raw:
         """Keep the rows of a question as a relation of this name."""
         statement = self._statement(template, parameters)
         return Raw(self.bench.materialize(f"sqlaudit_events_{name}", statement).sql)

@@ -149,7 +149,7 @@ MOST_KNOWN = 6
 _WHO, _KNOW, _FAR = "People and events", "Attacker's knowledge", "Search"
 
 
-def _known(name: str, value: Any) -> int:
+def _known(name: str, value: object) -> int:
     """The largest number of a range `1..3`, or a number; the report covers every smaller one, too."""
     first, _, last = str(value).replace(" ", "").rpartition("..")
     if first in ("", "1") and last.isascii() and last.isdecimal() and len(last) < 7:

@@ -333,7 +333,7 @@ def count_persons(engine: Engine, frame: Frame, asked_of_persons: PersonsWanted)
             )
             values = None
             if len(chosen) > keys:
-                parameters: dict[str, Any] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
+                parameters: dict[str, object] = {"source": coded.source, "column": Raw(f"c{keys}"), "static": ()}
                 values = events.keep(f"held_{_PLACE}", "events_held", **parameters)
             counted_persons.search(events, asked_of_persons, values)
         finally:

@@ -135,7 +135,7 @@ def _stale(folder: Path, manifest: Path, sources: Sequence[str]) -> tuple[str, .
 
 
 def _notes_on_target(
-    file: Path, manifest: Mapping[str, Any], tested: Iterable[Mapping[str, Any]], targets: Sequence[ProfileTarget]
+    file: Path, manifest: Mapping[str, Any], tested: Iterable[Mapping[str, object]], targets: Sequence[ProfileTarget]
 ) -> list[str]:
     """Compare the schemas of a manifest with that of the target; return what could not be compared.
 
@@ -182,12 +182,12 @@ def _has_schema_of(node: Mapping[str, Any], target: ProfileTarget, own_macro: bo
     return schema in (*fits, usual if own_macro else "")
 
 
-def _is_reached(node: Mapping[str, Any], target: ProfileTarget) -> bool:
+def _is_reached(node: Mapping[str, object], target: ProfileTarget) -> bool:
     """True if a table is in the database that the target connects to."""
     return not node.get("database") or str(node["database"]).casefold() == target.default_database.casefold()
 
 
-def _unreached(node: Mapping[str, Any], folder: Path, target: ProfileTarget) -> Mistake:
+def _unreached(node: Mapping[str, object], folder: Path, target: ProfileTarget) -> Mistake:
     """Return the mistake about a table in another database."""
     return Mistake(
         _find(folder, node)[1],
@@ -196,7 +196,7 @@ def _unreached(node: Mapping[str, Any], folder: Path, target: ProfileTarget) -> 
     )
 
 
-def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
+def _meta(node: Mapping[str, Any]) -> dict[str, object]:
     """The meta of a node or column: newer releases of dbt keep it under config."""
     config = node.get("config") or {}
     return {**(node.get("meta") or {}), **(config.get("meta") or {})}
@@ -211,7 +211,7 @@ def _table(
     unique: str,
     node: Mapping[str, Any],
     tested: Mapping[str, Any],
-    nodes: Mapping[str, Any],
+    nodes: Mapping[str, object],
     folder: Path,
     mistakes: list[Mistake],
 ) -> TableEntry:
@@ -235,14 +235,14 @@ def _table(
     return table_of(settings, _target(node), CONNECTION, folder, extra)
 
 
-def _name(node: Mapping[str, Any]) -> str:
+def _name(node: Mapping[str, object]) -> str:
     name = str(node.get("name"))
     if node.get("version") is not None:
         return f"{name}.v{node['version']}"
     return f"{node['source_name']}.{name}" if node.get("resource_type") == "source" else name
 
 
-def _target(node: Mapping[str, Any]) -> Target:
+def _target(node: Mapping[str, object]) -> Target:
     table = str(node.get("identifier") or node.get("alias") or node.get("name"))
     parts = [part for part in (node.get("schema"), table) if part]
     relation = ".".join('"' + str(part).replace('"', '""') + '"' for part in parts)
@@ -269,7 +269,7 @@ def _roles(node: Mapping[str, Any], location: Place, mistakes: list[Mistake]) ->
     return Roles(**names_of_role, entity=entity[0] if entity else None)
 
 
-def _parents(unique: str, tested: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[str]:
+def _parents(unique: str, tested: Mapping[str, object], nodes: Mapping[str, Any]) -> Iterator[str]:
     """The nearest tested tables that a table is made of, through any number of others."""
     seen: set[str] = set()
     waiting = list(_depends_on(nodes.get(unique)))
@@ -310,7 +310,7 @@ def _name_of(entry: Node) -> str:
     return text_or_empty(children(entry).get("name"))
 
 
-def _located(entry: Node | None, value: Any, location: Place) -> Node:
+def _located(entry: Node | None, value: object, location: Place) -> Node:
     """The meta as nodes: those of the YAML file with their lines where it says the same, else the manifest's."""
     about, settings = children(entry), {} if value is None else value
     for holder in (about, children(about.get("config"))):
@@ -320,7 +320,7 @@ def _located(entry: Node | None, value: Any, location: Place) -> Node:
     return nodes_of(settings, str(location))
 
 
-def _says(node: Node, value: Any) -> bool:
+def _says(node: Node, value: object) -> bool:
     """Return True if a node of YAML says what a value of the manifest is."""
     if isinstance(value, dict):
         inside = children(node)

@@ -51,7 +51,7 @@ def described(description: str, takes: Key = TEXT) -> Key:
     return takes | {"description": description}
 
 
-def keys_of(request: type[Any], *names: str) -> dict[str, Key]:
+def keys_of(request: type[object], *names: str) -> dict[str, Key]:
     """The JSON Schema of keys that are fields of a request.
 
     Args:

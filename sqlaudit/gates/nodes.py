@@ -136,7 +136,7 @@ class PolicySection(dict[str, Node]):
         """The section with what is usual where it has no key of its own."""
         return PolicySection(self.node, self.mistakes, {**usual, **self})
 
-    def take(self, key: str, read: Callable[..., T], default: D, *parameters: Any, what: str = "") -> T | D:
+    def take(self, key: str, read: Callable[..., T], default: D, *parameters: object, what: str = "") -> T | D:
         """Return what a reader makes of a key's value; the default where the key is absent, and after a mistake.
 
         Args:
@@ -145,7 +145,9 @@ class PolicySection(dict[str, Node]):
         """
         return self.mistakes.attempt(read, self.get(key), default, what or key, *parameters)
 
-    def take_options(self, request: type[Any], *names: str, **readers: Callable[[Node, str], Any]) -> dict[str, Any]:
+    def take_options(
+        self, request: type[object], *names: str, **readers: Callable[[Node, str], object]
+    ) -> dict[str, Any]:
         """The values of keys that are options of a request; those that are absent or wrong are left out.
 
         Args:
@@ -160,7 +162,7 @@ class PolicySection(dict[str, Node]):
                     values[name] = value
         return values
 
-    def take_request(self, request: type[T], **readers: Callable[[Node, str], Any]) -> T:
+    def take_request(self, request: type[T], **readers: Callable[[Node, str], object]) -> T:
         """Return the request that the keys of its options make; its defaults after a mistake in one, or in all of them.
 
         Args:
@@ -191,7 +193,7 @@ class Mistakes(list[Mistake]):
         else:
             self.append(Mistake(location, sentence.removeprefix(f"{node.place}: ")))
 
-    def attempt(self, read: Callable[..., T], node: Node | None, default: D, *parameters: Any) -> T | D:
+    def attempt(self, read: Callable[..., T], node: Node | None, default: D, *parameters: object) -> T | D:
         """Return what `read` makes of a node; the default without a node, and after a mistake, which is kept."""
         if node is None:
             return default
@@ -310,7 +312,7 @@ def number(node: Node, what: str, kind: str = "number, for example 0.2, 1/3 or 2
     return Fraction(Decimal(match[1])) / (int(match[2]) if match[2] else 1) / (100 if match[3] else 1)
 
 
-_READERS: Mapping[str, Callable[[Node, str], Any]] = {
+_READERS: Mapping[str, Callable[[Node, str], object]] = {
     **dict.fromkeys((FLAG.name, SWITCH.name), flag),
     **dict.fromkeys((NAMES.name, ORDERED.name, TEXTS.name), texts),
     **dict.fromkeys((WHOLE.name, RANGE.name), _integer),
@@ -320,7 +322,7 @@ _READERS: Mapping[str, Callable[[Node, str], Any]] = {
 """What makes of a node what Python gives for an option, by the kind; others are texts."""
 
 
-def option_value(node: Node, what: str, option: Option, read: Callable[[Node, str], Any] | None = None) -> Any:
+def option_value(node: Node, what: str, option: Option, read: Callable[[Node, str], object] | None = None) -> Any:
     """Return the value of a key that is an option: its reader and its bounds are those of every edge.
 
     Args:

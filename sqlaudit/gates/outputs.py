@@ -125,7 +125,7 @@ FACET_URL = (
 )
 
 
-def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[str, Any]:
+def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[str, object]:
     """The run as one event, which ends it.
 
     A test that was not run is no assertion. `success` is that the test holds: what is undecided, could not be run, or
@@ -149,17 +149,17 @@ def openlineage_event(result: GateResult, namespace: str = "sqlaudit") -> dict[s
     }
 
 
-def _dataset(result: GateResult, table: str, producer: str) -> dict[str, Any]:
+def _dataset(result: GateResult, table: str, producer: str) -> dict[str, object]:
     dataset = result.dataset_of(table)
     tests = [test for test in result.tests if test.table == table and test.outcome is not Outcome.SKIPPED]
     facet = {"_producer": producer, "_schemaURL": FACET_URL, "assertions": [_assertion(test) for test in tests]}
     return {"namespace": dataset.namespace, "name": dataset.name, "inputFacets": {"dataQualityAssertions": facet}}
 
 
-def _assertion(test: GateTest) -> dict[str, Any]:
+def _assertion(test: GateTest) -> dict[str, object]:
     """Return the assertion of a test as OpenLineage has it."""
     check = test.check
-    assertion: dict[str, Any] = {
+    assertion: dict[str, object] = {
         "assertion": test.model,
         "success": test.outcome is Outcome.PASS and not test.tolerated,
         "severity": "warn" if test.outcome in ALLOWED or test.tolerated else test.severity,
@@ -188,7 +188,7 @@ COLUMNS = (
 _UNCHECKED = Check("", None, {}, None, {}, "")
 
 
-def result_rows(result: GateResult) -> list[tuple[Any, ...]]:
+def result_rows(result: GateResult) -> list[tuple[object, ...]]:
     """The rows, in the order of the policy.
 
     Mistakes of the policy that belong to no test have rows with the outcome `error`, so that no table of results holds
@@ -208,7 +208,7 @@ def result_lines(result: GateResult) -> str:
     return "".join(f"{json_text(row)}\n" for row in rows)
 
 
-def _of_test(result: GateResult, test: GateTest) -> dict[str, Any]:
+def _of_test(result: GateResult, test: GateTest) -> dict[str, object]:
     """Return the record of a test in JSON lines."""
     dataset, check = result.dataset_of(test.table), test.check or _UNCHECKED
     named = [dataset.namespace, dataset.name, *test.key]
@@ -245,7 +245,7 @@ _DRIFT = {Drift.NEW: "new", Drift.SAME: "unchanged", Drift.BETTER: "updated", Dr
 _SUPPRESSED = (Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
-def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
+def sarif_data(result: GateResult, root: Path) -> dict[str, object]:
     """The run as a SARIF log.
 
     Tests that hold, and those that were not run, are no findings; what the verdict does not cover is one, of level
@@ -282,7 +282,7 @@ def sarif_data(result: GateResult, root: Path) -> dict[str, Any]:
     return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
 
 
-def _rules(reported: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, Any]]:
+def _rules(reported: list[GateTest], notices: list[Warned], mistakes: bool) -> list[dict[str, object]]:
     titles = {test.model: title_of(test.check) if test.check else test.requirement for test in reported}
     titles |= {notice.code: notice.code.replace("_", " ").capitalize() for notice in notices}
     if mistakes:
@@ -293,7 +293,7 @@ def _rules(reported: list[GateTest], notices: list[Warned], mistakes: bool) -> l
 def _entry(rule: str, level: str, message: str, location: Place, root: Path, **key: str) -> dict[str, Any]:
     """A finding at a place; one that can be told from others has a key, by the version of its form."""
     path = quote(location.relative(root))
-    physical: dict[str, Any] = {"artifactLocation": {"uri": f"file://{path}" if path.startswith("/") else path}}
+    physical: dict[str, object] = {"artifactLocation": {"uri": f"file://{path}" if path.startswith("/") else path}}
     if location.line is not None:
         physical["region"] = {"startLine": location.line}
     entry = {
@@ -306,7 +306,7 @@ def _entry(rule: str, level: str, message: str, location: Place, root: Path, **k
     return entry | ({"partialFingerprints": prints} if prints else {})
 
 
-def _finding(test: GateTest, root: Path) -> dict[str, Any]:
+def _finding(test: GateTest, root: Path) -> dict[str, object]:
     """Return the SARIF result of a test that failed, warns or is excepted."""
     gentle = test.outcome is Outcome.WARN or test.outcome in _SUPPRESSED
     level, message = "warning" if gentle else "error", f"{test.name}: {tested_sentence(test)}"

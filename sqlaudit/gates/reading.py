@@ -183,7 +183,7 @@ def _table(node: Node, block: Node, servers: Mapping[str, Node], folder: Path) -
     if "severity" not in settings and text_or_empty(about.get("severity")).lower() in _GENTLE:
         at = about["severity"].place
         pairs.append((Node("severity", at), Node("warn", at)))
-    extra: dict[str, Any] = {
+    extra: dict[str, object] = {
         "name": name,
         "description": text_or_empty(about.get("description")),
         "tags": mistakes.attempt(texts, about.get("tags"), (), "tags"),
@@ -328,7 +328,7 @@ def load_policy(path: str | Path) -> Policy:
 
 
 @speaking(in_a_policy)
-def table_of(node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, Any]) -> TableEntry:
+def table_of(node: Node, target: Target, connection: str, folder: Path, extra: Mapping[str, object]) -> TableEntry:
     """A table whose target is known already (a model of dbt), with what a node says of its roles and requirements.
 
     Args:

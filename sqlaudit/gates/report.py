@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from sqlaudit.base.result import MEANING, Status, Warned
 from sqlaudit.gates.result import ALLOWED, UNDECIDED, Drift, GateResult, GateTest, Moment, Outcome, for_attribute
@@ -264,7 +263,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
     )
 
 
-def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, Any]:
+def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, object]:
     """Return the history as data for programs."""
     tests = [
         {"table": table, "requirement": requirement, "sensitive": sensitive or None, "runs": list(map(asdict, listed))}

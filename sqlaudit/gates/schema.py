@@ -21,7 +21,7 @@ _REQUIRING = [{"required": ["require"]}, {"required": [cell_limits.PRESET]}]
 _KINDS = ("table", "file", "query")
 
 
-def policy_schema() -> dict[str, Any]:
+def policy_schema() -> dict[str, object]:
     """The schema of a policy file, as JSON Schema 2020-12."""
     return {
         "$schema": _DRAFT,
@@ -58,7 +58,7 @@ def policy_schema() -> dict[str, Any]:
 
 def _section(keys: Keys, *required: str) -> dict[str, Any]:
     """A mapping with these keys; those that begin with x- are nobody's."""
-    schema: dict[str, Any] = {
+    schema: dict[str, object] = {
         "type": "object",
         "properties": dict(keys),
         "patternProperties": {"^x-": {}},
@@ -67,12 +67,12 @@ def _section(keys: Keys, *required: str) -> dict[str, Any]:
     return schema | ({"required": list(required)} if required else {})
 
 
-def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, Any]:
+def _one_of(kinds: Iterable[str], keys: Keys, *required: str) -> dict[str, object]:
     """A mapping that has one of some keys."""
     return _section(keys, *required) | {"oneOf": [{"required": [kind]} for kind in kinds]}
 
 
-def _requirement() -> dict[str, Any]:
+def _requirement() -> dict[str, object]:
     """Return the schema of a requirement: the models, the other limits, the presets and the options."""
     properties = {
         **{name: schema for model in REGISTRY.values() for name, schema in _model_names(model)},
@@ -103,12 +103,12 @@ def _model_names(model: type[Model]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield last, _model(model)
 
 
-def _model(model: type[Model]) -> dict[str, Any]:
+def _model(model: type[Model]) -> dict[str, object]:
     """Return the schema of the limits of a model: a number, or its parameters."""
     properties = {parameter.name: _number(parameter) for parameter in model.parameters}
     needed = [parameter.name for parameter in model.parameters if parameter.default is None]
     described = {"description": f"{model.title or model.name}. {model.definition}"}
-    limits: list[dict[str, Any]] = [
+    limits: list[dict[str, object]] = [
         {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
     ]
     main = _main(model)
@@ -117,16 +117,16 @@ def _model(model: type[Model]) -> dict[str, Any]:
     return described | {"oneOf": limits}
 
 
-def _number(parameter: Parameter | None) -> dict[str, Any]:
+def _number(parameter: Parameter | None) -> dict[str, object]:
     """A limit: as a number, or as a text that is one (`1/3`, `20%`)."""
     if parameter is None or parameter.kind == "text":
         return {"type": ["string", "number"]}
     return {"$ref": f"#/$defs/{_range_name(parameter)}", "description": parameter.help}
 
 
-def _numbers() -> dict[str, Any]:
+def _numbers() -> dict[str, object]:
     """Every range that limits lie in, by its name: a number, or a text that is one."""
-    ranges: dict[str, dict[str, Any]] = {"number": {"type": "number"}}
+    ranges: dict[str, dict[str, object]] = {"number": {"type": "number"}}
     for parameter in (
         parameter for model in REGISTRY.values() for parameter in model.parameters if parameter.kind != "text"
     ):

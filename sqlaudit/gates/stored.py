@@ -38,7 +38,7 @@ WITHOUT_ROLE = "columns without a role"
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
-def digest(folder: Path, *parts: Any) -> str:
+def digest(folder: Path, *parts: object) -> str:
     """A digest of what a test asks, without its place in the file; paths count from the policy's folder.
 
     Example:
@@ -48,7 +48,7 @@ def digest(folder: Path, *parts: Any) -> str:
     return sha256(json.dumps([_as_plain(part, f"{folder}/") for part in parts]).encode()).hexdigest()
 
 
-def _as_plain(value: Any, folder: str) -> Any:
+def _as_plain(value: object, folder: str) -> object:
     """Return a value as JSON can hold it, without the places of policies and the folder they lie in."""
     if is_dataclass(value):
         values = {
@@ -531,7 +531,7 @@ class FailureStore:
                 store.run("add_failures.sql", [str(spool)])
         self._folder.close()
 
-    def _batches(self, table: str, failing: Iterable[FailingClass]) -> Iterator[list[list[Any]]]:
+    def _batches(self, table: str, failing: Iterable[FailingClass]) -> Iterator[list[list[object]]]:
         rest = iter(failing)
         while batch := [_row(table, item) for item in islice(rest, _BATCH)]:
             self.classes += sum(row[5] for row in batch)

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 from sqlaudit.audits.models_asked import Combinations, differ_from_one_row, models_of_all_rows, without_population
 from sqlaudit.base.columns_of import Resolved, resolve, resolve_like
@@ -499,7 +498,7 @@ def _value_of(attribute: Attribute) -> str | None:
 _FAILING = "sqlaudit_lattice_failing"
 
 
-def _all_fail(_: Chunk) -> dict[str, Any]:
+def _all_fail(_: Chunk) -> dict[str, object]:
     """Return what makes every class of a chunk fail, for the templates: one verdict that is always true."""
     check = {"name": "r0", "failing": "TRUE", "doubtful": ""}
     block = {"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [check]}

@@ -303,7 +303,7 @@ def read_attributes(
     roles: ResolvedRoles,
     given: Roles,
     requirements: Sequence[Requirement],
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     *,
     every_count: bool = False,
 ) -> list[Attribute]:

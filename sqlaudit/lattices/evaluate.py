@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
@@ -273,7 +273,7 @@ def open_evaluator(
     given: Roles,
     requirements: Sequence[Requirement],
     *,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     limit: Fraction = Fraction(0),
     population: Relation | None = None,
     every_count: bool = False,

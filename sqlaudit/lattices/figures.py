@@ -80,7 +80,7 @@ class AttributeBlock:
         """The names of its words."""
         return [name for name, _ in self.attribute.words]
 
-    def parameters(self, wide: str) -> dict[str, Any]:
+    def parameters(self, wide: str) -> dict[str, object]:
         """Return the block as the templates read it."""
         packing = self.attribute.packing
         words = zip(self.words, packing.words, strict=True)

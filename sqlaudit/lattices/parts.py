@@ -54,7 +54,7 @@ class NodeLosses:
     workbench: Engine
     layout: KeyLayout
     base: Relation
-    failing: Callable[[Chunk], dict[str, Any]]
+    failing: Callable[[Chunk], dict[str, object]]
     rows: int
     finest: int
     sensitive: Attribute | None = None
@@ -115,11 +115,13 @@ class NodeLosses:
         return float(self.workbench.run(statement)[0][0])
 
     def _run(
-        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, Any], **parameters: Any
+        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, object], **parameters: object
     ) -> list[tuple[Any, ...]]:
         return self.workbench.run(over(chunk, template, step, **verdicts, **parameters))
 
-    def _weigh(self, chunk: Chunk, weights: tuple[CellWeight, ...], verdicts: dict[str, Any]) -> dict[int, list[float]]:
+    def _weigh(
+        self, chunk: Chunk, weights: tuple[CellWeight, ...], verdicts: dict[str, object]
+    ) -> dict[int, list[float]]:
         """Return the weights of the cells in failing classes, by node and column."""
         if not weights or not chunk.nodes:
             return {}
@@ -139,7 +141,7 @@ class NodeLosses:
                 by_node[int(number)][int(position)] = float(weight)
         return by_node
 
-    def inflation(self, chunk: Chunk, given: dict[str, Any]) -> dict[int, dict[str, float]]:
+    def inflation(self, chunk: Chunk, given: dict[str, object]) -> dict[int, dict[str, float]]:
         """By how much the regions of all rows are larger than their tuples, of all columns together and column by
         column, by the names of the measures; `given` says which classes of the chunk are left out."""
         by_node = dict.fromkeys(chunk.nodes, dict.fromkeys(_INFLATIONS, 0.0))
@@ -150,7 +152,7 @@ class NodeLosses:
             by_node |= {int(number): dict(zip(_INFLATIONS, map(float, sums), strict=True)) for number, *sums in rows}
         return by_node
 
-    def _bits_of(self, chunk: Chunk, verdicts: dict[str, Any]) -> dict[int, tuple[list[float], list[float]]]:
+    def _bits_of(self, chunk: Chunk, verdicts: dict[str, object]) -> dict[int, tuple[list[float], list[float]]]:
         """Return what the cells of suppressed rows leave open about their values, and what * would."""
         width = len(self.layout.columns)
         by_node = {number: ([0.0] * width, [0.0] * width) for number in chunk.nodes}
@@ -170,7 +172,7 @@ class NodeLosses:
             yield chunk.select(numbers[start : start + size])
 
     def _of_finest(
-        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, Any], **parameters: Any
+        self, chunk: Chunk, template: str, step: str, verdicts: dict[str, object], **parameters: object
     ) -> list[tuple[Any, ...]]:
         """A statement over the finest classes of every node, and the bits that labels leave open about values."""
         levels = self._levels(chunk, values=True)
@@ -249,7 +251,7 @@ class NodeLosses:
         }
 
 
-def _batches(rows: Sequence[tuple[Any, ...]]) -> Iterable[Sequence[tuple[Any, ...]]]:
+def _batches(rows: Sequence[tuple[object, ...]]) -> Iterable[Sequence[tuple[object, ...]]]:
     return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
 
 
@@ -294,7 +296,7 @@ class NodeVariance(_ValueLosses):
     """
 
     def of(
-        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, Any]
+        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, object]
     ) -> dict[int, dict[str, float]]:
         """The measures of the nodes of some chunks, by place and name.
 
@@ -351,7 +353,7 @@ class NodeNoise(_ValueLosses):
     """
 
     def of(
-        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, Any]
+        self, chunks: Iterable[Chunk], masked: Callable[[Chunk], Relation], given: dict[str, object]
     ) -> dict[int, dict[str, float]]:
         """The measure of the nodes of some chunks, by place and name; as of `NodeVariance`."""
         ranked, queries = self._finest

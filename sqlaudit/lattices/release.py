@@ -241,7 +241,7 @@ def release(
     return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), original_columns)
 
 
-def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
+def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, object]:
     """Return how the release tells which classes fail."""
     keys = _class_keys(opened, layout)
     requirements = [item for attribute in opened.attributes for item in attribute.deciding]
@@ -268,7 +268,7 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
     return [quote(name, "duckdb") for name in keys]
 
 
-def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
+def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, object]:
     """For each sensitive attribute the number of a class, and the statement of those that fail."""
     sensitive = [
         _column_of(opened, layout, attribute.resolved, f"sqlaudit_sensitive_{attribute.position + 1}")

@@ -54,7 +54,7 @@ _NODES = "Search"
 _ALGORITHMS = (AUTO, *dict.fromkeys(name for names in FITS.values() for name in names))
 
 
-def hierarchies_option() -> Any:
+def hierarchies_option() -> object:
     """Return the option of hierarchies."""
     text = "A YAML file, or a folder with …COLUMN.csv files; other columns have default levels."
     return option(None, SOURCE, text, "Hierarchies", metavar="FILE|DIR")
@@ -112,7 +112,7 @@ class LatticePublication(BucketPublication):
         return bool(self.view) or super().is_sql
 
 
-def _keep_walk(given: Mapping[str, Any], _: str) -> bool:
+def _keep_walk(given: Mapping[str, object], _: str) -> bool:
     """Return True if every decided node is to be kept, by the option of Python or else of the command line."""
     keep = given.get("walk", given.get("show_walk"))
     return keep is not None and bool(FLAG.read("walk", keep))
@@ -153,7 +153,7 @@ class LatticeRequest:
     target: Target = target_part()
     roles: Roles = roles_part(sampling=("sampling_fraction", "population_size"))
     requirements: tuple[Requirement, ...] = requirements_part()
-    inputs: Mapping[str, Any] = inputs_option()
+    inputs: Mapping[str, object] = inputs_option()
     hierarchies: Any = hierarchies_option()
     suppression: Fraction = option(
         Fraction(0),

@@ -110,7 +110,7 @@ class Rollup:
         *words, sizes = self._workbench.columns_as_arrays(statement).values()
         return tuple(words), sizes
 
-    def read_some(self, node: Node, most: int) -> tuple[tuple[Any, ...], Any] | None:
+    def read_some(self, node: Node, most: int) -> tuple[tuple[object, ...], Any] | None:
         """Return keys and rows, as `read` does, of some whole classes of a node, drawn by their keys.
 
         Args:

@@ -48,7 +48,7 @@ class Parameter:
     help: str
     minimum: int | None = None
     maximum: int | None = None
-    default: Any = None
+    default: object = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Model:
         self.prepare()
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """Return why one SELECT alone cannot carry it exactly with these parameters and inputs; empty = it can."""
         needs = " and ".join(cls.needs)
         return f"{needs} name sensitive values, which must not appear in SQL." if needs else ""
@@ -196,7 +196,7 @@ class Model:
         """Return why single classes cannot be judged by it, as a sentence about it goes on; empty if they can be."""
         return ""
 
-    def select_parameters(self) -> dict[str, Any]:
+    def select_parameters(self) -> dict[str, object]:
         """Return what the one SELECT over people takes, where it counts people."""
         raise NotImplementedError(self.name)
 
@@ -228,7 +228,7 @@ class Model:
         """Return True if a verdict is asked for."""
         return bool(self.stated_parameters)
 
-    def shown_parameters(self) -> dict[str, Any]:
+    def shown_parameters(self) -> dict[str, object]:
         """Return the parameters besides the limit, for reports."""
         return {k: v for k, v in self.values.items() if k != self.main and v is not None}
 
@@ -263,7 +263,7 @@ class Model:
         largest first; None where it depends on the draw. For models `by_counts`."""
         return None
 
-    def falls_short(self, combination: Sequence[Any]) -> bool:
+    def falls_short(self, combination: Sequence[object]) -> bool:
         """Return True if a class with this combination of its facts fails, where combinations decide."""
         raise NotImplementedError(self.name)
 
@@ -283,7 +283,7 @@ class Model:
         """Return how many distances a distance adds up."""
         return 1
 
-    def conclude(self, levels: dict[str, Any]) -> dict[str, base.Number | None]:
+    def conclude(self, levels: dict[str, object]) -> dict[str, base.Number | None]:
         """Return the reported numbers from those of the database, already folded over all classes."""
         return {name: None if value is None else number(value) for name, value in levels.items()}
 
@@ -312,7 +312,7 @@ class StatedPerson:
     """
 
     numbers: tuple[bool, ...]
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
     place: str
     show_values: bool
 
@@ -343,9 +343,9 @@ class Question:
     histogram: ClassHistogram
     frame: Frame
     population: Population | None
-    _rows: dict[tuple[str, tuple[Any, ...]], list[Row]] = field(default_factory=dict)
+    _rows: dict[tuple[str, tuple[object, ...]], list[Row]] = field(default_factory=dict)
 
-    def ask(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+    def ask(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a statement with the parameters $1, $2, …. They are stored, as the next model may run the
         same one."""
         key = (statement.sql, tuple(parameters))
@@ -379,7 +379,7 @@ class Answers:
     def folded(self, model: Model) -> Judgement:
         """Return the model's levels folded over the classes, and what fails, exactly at a limit."""
         prefix = self._prefix(model)
-        folded: dict[str, Any] = {}
+        folded: dict[str, object] = {}
         for name, level in model.levels().items():
             values = [row[f"{prefix}_{name}"] for row in self.rows if row[f"{prefix}_{name}"] is not None]
             folded[name] = (min if level.fold == "MIN" else max)(values, default=None)
@@ -606,7 +606,7 @@ class HistogramModel(ClassModel):
     by_combinations: ClassVar[bool] = True
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """Return why there is no single SELECT: Python decides."""
         return "a cover is searched for in Python, once the database has found which values occur together."
 
@@ -618,11 +618,11 @@ class HistogramModel(ClassModel):
             return Judgement({self.main: None}, None, None, note=f"the classes have {many}, too many to decide")
         return self.judge_histogram(rows)
 
-    def falls_short(self, combination: Sequence[Any]) -> bool:
+    def falls_short(self, combination: Sequence[object]) -> bool:
         """Return True if a class with this combination of its facts fails."""
         return bool(self.judge_histogram([(*combination, 1, 1)]).failing_classes)
 
-    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+    def judge_histogram(self, rows: Sequence[tuple[object, ...]]) -> Judgement:
         """Return the judgement from (facts…, classes, rows) tuples."""
         raise NotImplementedError(self.name)
 
@@ -635,7 +635,7 @@ class QueryModel(ClassModel):
     known_rows: ClassVar[tuple[KnownRows, ...]] = (KnownRows.ONE,)
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """Return why there is no single SELECT: the model needs further statements."""
         return "figures at its limit are decided exactly in Python with further statements; one SELECT cannot do that."
 

@@ -135,7 +135,7 @@ class BayesOptimalBelief(QueryModel):
                 f"{strongest.unknown:,} combinations of class and value of {self.table.name} occur in the table but "
                 "not in the population table, so no belief follows from it: the columns must be coded alike in both."
             )
-        details: dict[str, Any] = {"people": strongest.people, "contradicted": strongest.impossible}
+        details: dict[str, object] = {"people": strongest.people, "contradicted": strongest.impossible}
         if people.person is not None:
             details["person"] = self._of_person(question, people, people.person)
         if not self.is_required:
@@ -157,7 +157,7 @@ class BayesOptimalBelief(QueryModel):
         listing = KeyListing(relation, ("highest", "lowest"), ("highest_belief", "lowest_belief"))
         return replace(judgement, listing=listing)
 
-    def _of_person(self, question: Question, people: Population, person: StatedPerson) -> list[dict[str, Any]]:
+    def _of_person(self, question: Question, people: Population, person: StatedPerson) -> list[dict[str, object]]:
         """Prior and posterior belief in each value that the population knows of people like this one, exactly.
 
         Raises:
@@ -357,7 +357,7 @@ class WorstCaseSafety(SignatureModel):
     short_forms: ClassVar = ("disclosure", "maximum_disclosure")
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, object]) -> str:
         """Return why there is no single SELECT: the statement grows fast with k."""
         pieces = int(parameters.get("k", 3))
         if pieces <= MAX_ALONE:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlaudit.base.errors import Undecidable
 from sqlaudit.classes.attribute_inputs import Categories
@@ -143,7 +143,7 @@ class CategoricalDiversity(HistogramModel, CategoricalModel):
         """Return which kinds of values occur."""
         return presence_facts("kinds", list(self._groups().values()))
 
-    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+    def judge_histogram(self, rows: Sequence[tuple[object, ...]]) -> Judgement:
         """The smallest cover of every combination that occurs."""
         members = list(self._groups())
         sets = [

@@ -102,7 +102,7 @@ class Alone:
 
     macro: str
     columns: tuple[str, ...]
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
 
 
 class CellRule(Model):

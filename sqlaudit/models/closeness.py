@@ -57,7 +57,7 @@ class TCloseness(ClassModel):
         """unit · N; 1 for an empty table."""
         return max(1, self.unit() * self.table.total)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Arguments of the distance's macro."""
         return {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlaudit.base.result import Number
 from sqlaudit.classes.facts import Fact, Level
@@ -241,7 +241,7 @@ class RecursiveDiversity(ClassModel):
             return True
         return False if min(size, len(counts)) < self.values["l"] else None
 
-    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+    def conclude(self, levels: dict[str, object]) -> dict[str, Number | None]:
         """Keep c as the main number."""
         return {**super().conclude(levels), "l": self.values["l"]}
 
@@ -358,7 +358,7 @@ class PDRecursiveDiversity(ClassModel):
         limit = Fraction(self.values[self.main])
         return expression("reaches", count=self._top().name, rest=self._tail(), limit=limit)
 
-    def conclude(self, levels: dict[str, Any]) -> dict[str, Number | None]:
+    def conclude(self, levels: dict[str, object]) -> dict[str, Number | None]:
         """The bound first, whole numbers as such."""
         numbers = super().conclude(levels)
         whole_numbers = {

@@ -46,7 +46,7 @@ class EstimatedModel(SizeModel):
         )
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """Return why there is no single SELECT for the estimate."""
         return "it is estimated in Python, from the sizes of all classes and the table's share of its population."
 
@@ -84,7 +84,7 @@ class PopulationUniqueness(EstimatedModel):
 
         check_estimator(self.values["estimator"])
 
-    def shown_parameters(self) -> dict[str, Any]:
+    def shown_parameters(self) -> dict[str, object]:
         """The estimator; draws where there are any."""
         names = ["estimator", *(("draws", "seed") if self.values["draws"] else ())]
         return {name: self.values[name] for name in names}
@@ -331,7 +331,7 @@ class ExpectedReidentifications(EstimatedModel):
         )
 
 
-def _times(bias: Mapping[str, Any]) -> str:
+def _times(bias: Mapping[str, object]) -> str:
     """Return how far off an estimate was in tests, as a multiple of the truth."""
     return f"{bias['lowest']:g} to {bias['highest']:g} ×" if bias else ""
 

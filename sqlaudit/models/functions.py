@@ -79,7 +79,7 @@ class RangeControl(HistogramModel, FunctionModel):
     wildcard: ClassVar[bool] = True
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, Any]) -> str:
         """Numbers of values would stand in the SQL."""
         numbers = inputs.get("class_function")
         if numbers is not None and numbers.identity:
@@ -155,7 +155,7 @@ class LinearDiversity(HistogramModel, FunctionModel):
         """Return which points occur."""
         return presence_facts("points", self.groups())
 
-    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+    def judge_histogram(self, rows: Sequence[tuple[object, ...]]) -> Judgement:
         """The fewest intervals, greedily from the left, which is exact."""
         points, width = self.points(), Fraction(self.values["r"])
         needed = []
@@ -231,7 +231,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
         )
         return Judgement(levels, int(classes), int(rows), listing=listing)
 
-    def _parameters(self, question: Question) -> dict[str, Any]:
+    def _parameters(self, question: Question) -> dict[str, object]:
         """Return what `_estimates.sql` needs."""
         function, width = self.class_function, float(self.context.inputs["width"])
         return {

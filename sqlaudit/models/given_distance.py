@@ -64,7 +64,7 @@ class GivenDistance(HistogramModel):
             for index, lanes in enumerate(self.groups() or [[]])
         )
 
-    def judge_histogram(self, rows: Sequence[tuple[Any, ...]]) -> Judgement:
+    def judge_histogram(self, rows: Sequence[tuple[object, ...]]) -> Judgement:
         """The largest distance, exactly; only where it may matter the work is computed."""
         if not self.table.total:
             return Judgement({"t": None}, *(() if self.values["t"] is None else (0, 0)))

@@ -58,7 +58,7 @@ class PersonsModel(Model):
     """Why it needs several statements; empty where one SELECT carries it."""
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """Return why it needs several statements."""
         return cls.why_several
 
@@ -71,7 +71,7 @@ class PersonsModel(Model):
         """People have several rows."""
         return "is about people with many rows, but recode needs one row per person. Use lattice."
 
-    def select_parameters(self) -> dict[str, Any]:
+    def select_parameters(self) -> dict[str, object]:
         """Return what the one SELECT over people takes."""
         return {"known": self.select_events(), "counted": self.counted, "limit": self.values[self.main]}
 

@@ -72,7 +72,12 @@ def columns_check(warnings: Iterable[Warned], rows: int | None) -> Check:
 
 
 def _columns_check(
-    name: str, text: str, columns: int, rows: int | None, parameters: Mapping[str, Any], details: Mapping[str, Any]
+    name: str,
+    text: str,
+    columns: int,
+    rows: int | None,
+    parameters: Mapping[str, object],
+    details: Mapping[str, object],
 ) -> Check:
     """The check that no column is at fault; where some are, it fails for every row."""
     short = rows if columns else 0
@@ -129,7 +134,7 @@ def full_title(check: Check) -> str:
     return title_of(check) + (f" ({text})" if text else "")
 
 
-def parameters(values: Mapping[str, Any]) -> str:
+def parameters(values: Mapping[str, object]) -> str:
     """Parameters as `c = 3, l = 2`."""
     return ", ".join(f"{name} = {parameter(value)}" for name, value in values.items() if value is not None)
 

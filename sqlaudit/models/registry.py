@@ -138,7 +138,9 @@ def parse_requirement(text: str, severity: str = "error", among: Among = REGISTR
     if match["sign"] not in ("=", model.operator):
         raise UsageError(f"{text.strip()!r}: {contradiction(match['name'], model.operator)}.")
     pairs = [part.partition(":") for part in match["value"].split(",")] if ":" in match["value"] else []
-    parameters: dict[str, Any] = {name.strip(): text.strip() for name, _, text in pairs} or {model.main: match["value"]}
+    parameters: dict[str, object] = {name.strip(): text.strip() for name, _, text in pairs} or {
+        model.main: match["value"]
+    }
     if match["at"] is not None:
         parameters[_at_parameter(model, text).name] = match["at"]
     return _requirement(model, parameters, text.strip(), severity)
@@ -170,7 +172,7 @@ def contradiction(name: str, operator: str) -> str:
     return f"{name} is {_SIDES[operator]}; write {operator} or ="
 
 
-def requirement_from(name: str, value: Any, severity: str = "error", among: Among = REGISTRY) -> Requirement:
+def requirement_from(name: str, value: object, severity: str = "error", among: Among = REGISTRY) -> Requirement:
     """A requirement from Python: `("k", 5)`, `("recursive_l", {"c": 3, "l": 2})`, `("disclosure@3", 0.8)`."""
     base, _, at = name.partition("@")
     model = find_model(base, among)
@@ -230,7 +232,7 @@ def _at_parameter(model: type[Model], text: str) -> Parameter:
     return others[0]
 
 
-def _requirement(model: type[Model], parameters: Mapping[str, Any], text: str, severity: str) -> Requirement:
+def _requirement(model: type[Model], parameters: Mapping[str, object], text: str, severity: str) -> Requirement:
     """Return a requirement with its parameters parsed.
 
     Raises:
@@ -248,7 +250,7 @@ def _requirement(model: type[Model], parameters: Mapping[str, Any], text: str, s
     return Requirement(model.name, values, text, severity)
 
 
-def parse_value(parameter: Parameter, value: Any, text: str) -> int | Fraction | str:
+def parse_value(parameter: Parameter, value: object, text: str) -> int | Fraction | str:
     """A parameter's value as an exact number (or a text), checked against its bounds."""
     if parameter.kind == "text":
         return str(value)

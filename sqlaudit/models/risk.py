@@ -180,11 +180,11 @@ class PopulationModel(QueryModel):
     """Whether classes that the table has nobody of are left aside."""
 
     @classmethod
-    def why_not_alone(cls, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> str:
+    def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
         """The population stands beside the table."""
         return "" if "population" in inputs else f"needs population; give it in a file with {spelled('inputs')}."
 
-    def short_alone(self) -> tuple[str, dict[str, Any]]:
+    def short_alone(self) -> tuple[str, dict[str, object]]:
         """The predicate of a class that fails in one SELECT, and what it takes; none = no class does."""
         return "", {}
 
@@ -230,7 +230,7 @@ class JournalistRisk(PopulationModel):
     parameters: ClassVar = (Parameter("risk", "decimal", "highest risk allowed", 0, 1),)
     figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("risk", "", "journalist_risk"),)
 
-    def short_alone(self) -> tuple[str, dict[str, Any]]:
+    def short_alone(self) -> tuple[str, dict[str, object]]:
         """1/F above the limit."""
         return "riskier_in_population", {"limit": Fraction(self.values["risk"])}
 
@@ -278,7 +278,7 @@ class KMap(PopulationModel):
     parameters: ClassVar = (Parameter("k", "integer", "fewest people allowed", 1),)
     figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("k", "MIN", "people"),)
 
-    def short_alone(self) -> tuple[str, dict[str, Any]]:
+    def short_alone(self) -> tuple[str, dict[str, object]]:
         """Fewer than k people."""
         return "fewer_people", {"k": self.values["k"]}
 
@@ -312,7 +312,7 @@ class DeltaPresence(PopulationModel):
     figures: ClassVar[tuple[tuple[str, str, str], ...]] = (("max", "MAX", "presence"), ("min", "MIN", "presence"))
     only_met: ClassVar[bool] = False
 
-    def short_alone(self) -> tuple[str, dict[str, Any]]:
+    def short_alone(self) -> tuple[str, dict[str, object]]:
         """Outside both limits."""
         return "presence_outside", {"low": Fraction(self.values["min"]), "high": Fraction(self.values["max"])}
 

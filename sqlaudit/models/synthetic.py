@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.result import Number
@@ -31,7 +31,7 @@ class Disclosed:
     excess: Fraction | None = None
     keys: tuple[str, ...] = ()
     doubt: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
     low: Number | None = None
     most: Number | None = None
     doubt_of_holdout: str = ""

@@ -109,7 +109,7 @@ class Source:
     kind: Kind
     type: str = ""
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Return the parameters of the template for this column."""
         return {
             "sql": Raw(self.sql),
@@ -164,7 +164,7 @@ def column_facts(
 
 
 def batch_columns(
-    columns: Sequence[Any], in_full: Sequence[bool], rows: int
+    columns: Sequence[object], in_full: Sequence[bool], rows: int
 ) -> Iterator[tuple[Sequence[Any], str | None]]:
     """Yield columns for one statement with the share of the rows that it reads; None for all rows.
 
@@ -318,7 +318,7 @@ def estimated_distinct(distinct: int, once: int, sampled: int, rows: int) -> int
     return min(max(round(estimate), distinct), rows)
 
 
-def batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+def batches(items: Sequence[object], size: int) -> Iterable[Sequence[Any]]:
     """Return the items in groups of at most `size`."""
     return (items[begin : begin + size] for begin in range(0, len(items), size))
 

@@ -276,8 +276,8 @@ def _blocks(
 
 
 def _joint_figures(
-    bench: Bench, view: LossView, pairs: Mapping[str, Any], blocks: Mapping[str, Relation]
-) -> dict[str, Any]:
+    bench: Bench, view: LossView, pairs: Mapping[str, object], blocks: Mapping[str, Relation]
+) -> dict[str, object]:
     """Return the figures of the losses that look at pairs of values and cells."""
     keys, step = {"value_key": view.value_key, "cell_key": view.cell_key}, "losses of pairs"
     columns = [

@@ -353,7 +353,7 @@ def _check(patterns: Patterns, levels: Sequence[Sequence[ColumnLevel]], pieces: 
         raise ValueError("the pieces do not take every copy of every pattern")
 
 
-def _labels(table: RemedyTable, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> dict[str, Any]:
+def _labels(table: RemedyTable, levels: Sequence[Sequence[ColumnLevel]], pieces: Sequence[Piece]) -> dict[str, object]:
     """The columns as the template has them, and what is joined for their labels."""
     columns, joins, checked, spanned = [], ["rewritten"], [], []
     for place, known in enumerate(levels):
@@ -373,7 +373,7 @@ def _labels(table: RemedyTable, levels: Sequence[Sequence[ColumnLevel]], pieces:
     return {"columns": columns, "labelled": Raw("\n    ".join(joins)), "checked": checked, "spanned": spanned}
 
 
-def _level(table: RemedyTable, level: ColumnLevel, place: int, number: int, joins: list[str]) -> dict[str, Any]:
+def _level(table: RemedyTable, level: ColumnLevel, place: int, number: int, joins: list[str]) -> dict[str, object]:
     if level.hierarchy is None or level.holds is None:
         return {"kind": level.shown.value, "expression": ""}
     value, alias = f"rewritten.q{place + 1}", f"labels_{place + 1}_{number}"
@@ -449,7 +449,7 @@ def release(
     audited: Rewritten,
     requirements: Sequence[Requirement],
     *,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     publication: Publication = NOTHING,
 ) -> Release:
     """Audit a release with what was required of it, and only then write it.

@@ -367,7 +367,7 @@ def _coordinate(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-KINDS: Mapping[str, Callable[[Mapping[str, Any]], tuple[float, list[str]]]] = {
+KINDS: Mapping[str, Callable[[Mapping[str, object]], tuple[float, list[str]]]] = {
     "sizes": _sizes,
     "curves": _curves,
     "bars": _bars,

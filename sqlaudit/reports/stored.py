@@ -52,7 +52,7 @@ def from_json(data: Any) -> doc.Document:
 Reader = Callable[[Any], Any]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -46,8 +46,8 @@ class WeakClasses(Documented):
     largest: tuple[Annotated[int, FROM_1], ...]
     classes: Annotated[int, FROM_1]
     disclosure: Annotated[Fraction, FROM_0_TO_1] = field(metadata=exactly("exact"))
-    keys: tuple[Mapping[str, Any], ...] = ()
-    values: tuple[tuple[Any, ...], ...] = ()
+    keys: tuple[Mapping[str, object], ...] = ()
+    values: tuple[tuple[object, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,8 @@ class Disclosure(Documented):
 class WorstPlace:
     """A class of the table: its quasi-identifier values, and its sensitive values, most frequent first."""
 
-    key: Mapping[str, Any]
-    values: tuple[Any, ...]
+    key: Mapping[str, object]
+    values: tuple[object, ...]
 
 
 def find_classes(
@@ -257,7 +257,7 @@ def find_classes(
     return {position: places[: numbers[position]] for position, places in by_position.items()}
 
 
-def _rank_values(histogram: ClassHistogram, cells: Row) -> tuple[Any, ...]:
+def _rank_values(histogram: ClassHistogram, cells: Row) -> tuple[object, ...]:
     """Return the sensitive values that occur in a class, most frequent first, ties by rank."""
     assert histogram.table is not None
     ranked = sorted((-count, lane) for lane, count in enumerate(histogram.counts_of(cells)) if count)

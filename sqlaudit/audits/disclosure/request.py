@@ -30,12 +30,12 @@ class Pieces(NamedTuple):
     last: int
 
 
-def _pieces(name: str, value: Any) -> Pieces:
+def _pieces(name: str, value: object) -> Pieces:
     ends = value if isinstance(value, tuple) and len(value) == 2 else (0, value)
     return Pieces(*(WHOLE.read(name, end) for end in ends))
 
 
-def _witness(name: str, value: Any) -> Any:
+def _witness(name: str, value: object) -> object:
     return value if value == WORST else WHOLE.read(name, value)
 
 
@@ -123,7 +123,7 @@ def _knowledge(given: Mapping[str, Any], name: str) -> Knowledge:
     return read_knowledge(value) if isinstance(value, Mapping) else load_knowledge(value)
 
 
-def _terms(given: Mapping[str, Any], name: str) -> int:
+def _terms(given: Mapping[str, object], name: str) -> int:
     """Return the number of terms. None is no number here, neither all nor the default."""
     terms: int = WHOLE.read(name, given.get(name, MOST_TERMS))
     return terms

@@ -82,7 +82,7 @@ class ShownWitness(base.Documented):
         keys: list[Any] = [place.key for place in self.places] or [None] * len(self.sizes)
         return [{"class": number + 1, "size": size, "key": keys[number]} for number, size in enumerate(self.sizes)]
 
-    def _value(self, atom: RankedAtom) -> Any:
+    def _value(self, atom: RankedAtom) -> object:
         return self.places[self._class(atom.person)].values[atom.rank - 1]
 
     def _class(self, person: Person) -> int:
@@ -162,7 +162,7 @@ class DisclosureResult(base.MeasuredResult, Shown):
         return declared + base.under_verdict(self.warnings)
 
     @base.told("threshold", base.key("disclosure"))
-    def _first(self) -> Annotated[dict[str, Any], AttributeResult]:
+    def _first(self) -> Annotated[dict[str, object], AttributeResult]:
         """The first sensitive attribute."""
         return self._attribute(self.attributes[0])
 
@@ -175,11 +175,11 @@ class DisclosureResult(base.MeasuredResult, Shown):
         """The curves, one row a sensitive attribute and number of pieces of knowledge."""
         return [{"sensitive": one["sensitive"]} | point for one in self._all() for point in one["curve"]]
 
-    def _attribute(self, attribute: AttributeResult) -> dict[str, Any]:
+    def _attribute(self, attribute: AttributeResult) -> dict[str, object]:
         found = attribute.to_dict()
         return found | {"curve": [point for point in found["curve"] if point["k"] >= self.first_k]}
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A sensitive value in a sentence."""
     return "no value" if value is None else f"'{value}'"

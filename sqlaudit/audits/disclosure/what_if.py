@@ -100,7 +100,7 @@ def load_knowledge(path: str | Path) -> Knowledge:
     return _parse_knowledge(root)
 
 
-def read_knowledge(mapping: Mapping[str, Any]) -> Knowledge:
+def read_knowledge(mapping: Mapping[str, object]) -> Knowledge:
     """Return the knowledge in a Python mapping of the same shape.
 
     Raises:

@@ -60,7 +60,7 @@ def make_server(desk: Desk) -> Any:
     except ImportError:
         raise MissingDriver("Agents need the package mcp, 2.0 or later: pip install 'sqlaudit[mcp]'.") from None
 
-    async def tools(_: Any, __: Any) -> Any:
+    async def tools(_: Any, __: object) -> object:
         """Return the tools with their schemas."""
         hints = types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -77,7 +77,7 @@ def make_server(desk: Desk) -> Any:
         ]
         return types.ListToolsResult(tools=tool_types)
 
-    async def call(_: Any, request: Any) -> Any:
+    async def call(_: object, request: Any) -> object:
         text, failed = await desk.answer(request.name, request.arguments or {})
         content = [types.TextContent(type="text", text=text)]
         return types.CallToolResult(
@@ -104,7 +104,7 @@ class Desk:
         self._slot = asyncio.Semaphore(1)
         self._turns: set[asyncio.Future[tuple[str, bool]]] = set()
 
-    async def answer(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    async def answer(self, name: str, arguments: Mapping[str, object]) -> tuple[str, bool]:
         """Run a tool. Return its JSON, or one sentence, and True if the call failed."""
         try:
             job, tables = self._job(name, arguments)
@@ -127,7 +127,7 @@ class Desk:
             turn.cancel()
         await asyncio.gather(*self._turns, return_exceptions=True)
 
-    def _job(self, name: str, call_arguments: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
+    def _job(self, name: str, call_arguments: Mapping[str, object]) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the job of a call for its process, and its tables with their files or relations."""
         if name not in TOOLS:
             raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(TOOLS)}.")
@@ -145,7 +145,7 @@ class Desk:
         }
         return job, tables
 
-    async def _run(self, job: Mapping[str, Any], tables: Mapping[str, str]) -> tuple[str, bool]:
+    async def _run(self, job: Mapping[str, object], tables: Mapping[str, str]) -> tuple[str, bool]:
         """Run a job in a process. Return its output or one sentence, and True if it failed."""
         # -P: no module is imported from the current folder, where an agent may have written one
         command = (sys.executable, "-P", "-m", "sqlaudit.cli.agents.worker")

@@ -161,17 +161,17 @@ class AgentTool:
     options: Mapping[str, Option]
     needed: tuple[str, ...]
     function: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, object] = field(default_factory=dict)
 
-    def call(self, engine: Engine, target: Target, arguments: Mapping[str, Any]) -> Any:
+    def call(self, engine: Engine, target: Target, arguments: Mapping[str, object]) -> object:
         """Call the public function with these arguments, and return its result."""
         exact = {"threshold": Decimal(str(arguments["threshold"]))} if "threshold" in arguments else {}
         return getattr(sqlaudit, self.function)(target, db=engine, **{**arguments, **exact, **self.fixed})
 
-    def schema(self, tables: Iterable[str]) -> dict[str, Any]:
+    def schema(self, tables: Iterable[str]) -> dict[str, object]:
         """Return the JSON Schema of the arguments."""
         table_names = {"type": "string", "enum": list(tables)}
-        properties: dict[str, Any] = {"table": {**table_names, "description": "The table, by its name here."}}
+        properties: dict[str, object] = {"table": {**table_names, "description": "The table, by its name here."}}
         for name, tool_option in self.options.items():
             shape = table_names if name == _OTHER_TABLE else _shape(tool_option)
             properties[name] = {**shape, "description": tool_option.help}
@@ -182,7 +182,7 @@ class AgentTool:
             "additionalProperties": False,
         }
 
-    def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def checked(self, arguments: Mapping[str, object]) -> dict[str, Any]:
         """Return the arguments, if each is one of the tool's and has its type. The request checks bounds.
 
         Raises:
@@ -251,7 +251,7 @@ _PYTHON_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
+def _check_shape(name: str, shape: Mapping[str, Any], value: object) -> None:
     """Check the type and size of an argument.
 
     Raises:
@@ -272,7 +272,7 @@ def _check_shape(name: str, shape: Mapping[str, Any], value: Any) -> None:
 _REQUIRE_HELP = "Requirements, for example k=5, l=3 or t=0.2. The result then has a verdict."
 
 
-def _options_for_agents(request: type[Any], *names: str) -> dict[str, Option]:
+def _options_for_agents(request: type[object], *names: str) -> dict[str, Option]:
     """Return those options of a request that agents may give, by name: what is not named here is not theirs."""
     by_name = {option.name: option for option in all_options_of(request)}
     options = {name: by_name[name] for name in names}

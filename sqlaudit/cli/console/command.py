@@ -30,7 +30,7 @@ class StartingRoles:
 
     roles: Roles = roles_part(default_factory=Roles)
     requirements: tuple[Requirement, ...] = requirements_part(default=())
-    inputs: Mapping[str, Any] = inputs_option()
+    inputs: Mapping[str, object] = inputs_option()
 
 
 def _script_texts(*, commands: tuple[str, ...], script: str | None) -> tuple[str, ...]:

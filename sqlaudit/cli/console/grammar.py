@@ -150,7 +150,7 @@ class Grammar:
         """Return True if a text begins with the word of the statement."""
         return Reader(text, dialect, "the statement").is_next(self.word)
 
-    def read(self, reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+    def read(self, reader: Reader, given: dict[str, object]) -> dict[str, object]:
         """Read the statement behind its first word, and return what it gives for the options of its request.
 
         Args:
@@ -173,7 +173,7 @@ class Grammar:
             given["require"] = read_requirements(reader, self.among)
         return given
 
-    def _read_clauses(self, reader: Reader, given: dict[str, Any]) -> None:
+    def _read_clauses(self, reader: Reader, given: dict[str, object]) -> None:
         """Read the clauses up to REQUIRE, each once."""
         left = list(self.clauses)
         while reader.token is not None and not reader.is_next("REQUIRE"):

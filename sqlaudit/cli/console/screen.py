@@ -35,7 +35,7 @@ class ScreenReport:
     """A report for people and for programs. Each is made when it is needed."""
 
     document: Callable[[], Document]
-    data: Callable[[], Mapping[str, Any]]
+    data: Callable[[], Mapping[str, object]]
 
 
 def report_of(result: Any) -> ScreenReport:
@@ -250,7 +250,7 @@ def width_of(text: str) -> int:
     return get_cwidth(text)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     r"""Return a value as a table shows it: NULL for a missing one, control characters as escapes.
 
     Example:
@@ -296,7 +296,7 @@ def as_csv(rows: Rows) -> Iterator[str]:
     yield from map(csv_line, itertools.chain.from_iterable(rows.batches))
 
 
-def csv_line(cells: Iterable[Any]) -> str:
+def csv_line(cells: Iterable[object]) -> str:
     """Return one line of CSV, without its end.
 
     Example:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
@@ -89,7 +89,7 @@ class Session:
     workspace: Workspace
     screen: Screen
     groups: Mapping[str, tuple[ConsoleCommand, ...]]
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, object] = field(default_factory=dict)
     show_values: bool = False
     timing: bool = False
     timeout: float | None = None

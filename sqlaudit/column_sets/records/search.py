@@ -115,7 +115,7 @@ class Uniques:
             records[mask] = int(row[-1])
         return records
 
-    def top(self, limit: int, weights: Sequence[int]) -> list[tuple[tuple[Any, ...], Signature]]:
+    def top(self, limit: int, weights: Sequence[int]) -> list[tuple[tuple[object, ...], Signature]]:
         """Return the records with the highest scores: the values of the shown columns, and the signature."""
         rows = self._query(
             "column_sets/records/records_top.sql", limit=limit, weights=list(weights), shown=len(self.shown_columns)
@@ -138,10 +138,10 @@ class Uniques:
             **parameters,
         )
 
-    def _query(self, template: str, **parameters: Any) -> list[Row]:
+    def _query(self, template: str, **parameters: object) -> list[Row]:
         return self.engine.run(self.statement(template, **parameters))
 
-    def _set_parameters(self, mask: int) -> dict[str, Any]:
+    def _set_parameters(self, mask: int) -> dict[str, object]:
         low = (1 << _WORD_BITS) - 1
         return {
             "packed": self.coded.keys(mask),

@@ -188,7 +188,7 @@ def exact_table(table: Any, label: str) -> object:
     return table
 
 
-def exact_column(column: Any, name: str, label: str, readable: Callable[[Any], object] | None = None) -> object:
+def exact_column(column: Any, name: str, label: str, readable: Callable[[object], object] | None = None) -> object:
     """Return an Arrow column of a type that holds its values exactly, or of texts that are as different.
 
     Args:
@@ -471,7 +471,7 @@ def _is_uneven(values: Any) -> bool:
     return len(kinds) > 1 or any(getattr(moment, unit, 0) for moment in values for unit in units)
 
 
-def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> Any:
+def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> object:
     """Return the values of a column as texts that are equal exactly where the values are.
 
     Raises:

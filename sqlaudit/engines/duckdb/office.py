@@ -248,12 +248,12 @@ def _read_statistics(files: Files, options: ReadOptions) -> _Contents:
     if (is_xport and files.bytes % _CARD) or (start.startswith(_STATA) and end != _STATA_END):
         raise InputError(f"{files.label!r} is cut off, so rows may be missing.")
 
-    def read(**arguments: Any) -> tuple[dict[str, list[Any]], Any]:
+    def read(**arguments: Any) -> tuple[dict[str, list[object]], Any]:
         with _translating(files, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
             arguments |= {"encoding": options.encoding or None, "disable_datetime_conversion": True}
             if not is_xport:  # there the reader has no codes, only missing values
                 arguments["user_missing"] = True
-            contents: tuple[dict[str, list[Any]], Any] = reader(str(path), output_format="dict", **arguments)
+            contents: tuple[dict[str, list[object]], object] = reader(str(path), output_format="dict", **arguments)
             return contents
 
     about = read(metadataonly=True)[1]
@@ -263,7 +263,7 @@ def _read_statistics(files: Files, options: ReadOptions) -> _Contents:
     types, formats = about.readstat_variable_types, about.original_variable_types
     if is_xport:
         _refuse_letters(files, [(about.variable_storage_width[name], types[name] != "string") for name in names])
-    labels: dict[str, dict[Any, str]] = about.variable_value_labels if options.labels else {}
+    labels: dict[str, dict[object, str]] = about.variable_value_labels if options.labels else {}
     cells = _Cells(files, _null_cells(options.null_values), labels, about.missing_ranges)
     columns = []
     for name in names:
@@ -332,13 +332,17 @@ class _Cells:
     """
 
     def __init__(
-        self, files: Files, nulls: set[Any], labels: dict[str, dict[Any, str]], ranges: dict[str, list[dict[str, Any]]]
+        self,
+        files: Files,
+        nulls: set[object],
+        labels: dict[str, dict[object, str]],
+        ranges: dict[str, list[dict[str, object]]],
     ) -> None:
         self._files, self._null_cells, self._labels, self._ranges = files, nulls, labels, ranges
-        self._labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
+        self._labelled: dict[str, dict[str, object]] = {name: {} for name in labels}
         self.codes: _Codes = {}
 
-    def clean(self, values: list[Any], column: _Column, has_letters: bool) -> list[Any]:
+    def clean(self, values: list[Any], column: _Column, has_letters: bool) -> list[object]:
         """Return the values of a column as cells: NULL, a label, or the value; note in `codes` what means missing.
 
         Args:
@@ -349,7 +353,7 @@ class _Cells:
         name, labels = column.name, self._labels.get(column.name)
         if not (labels or has_letters or self._null_cells - {""} or name in self._ranges):
             return [None if cell == "" else cell for cell in values]
-        cells: dict[Any, Any] = {}
+        cells: dict[object, object] = {}
         # Each different value is converted once
         for value in set(values) - {None, ""}:
             is_letter = has_letters and isinstance(value, str)
@@ -371,7 +375,7 @@ class _Cells:
         return [cells.get(value) for value in values]
 
 
-def _is_between(value: Any, lo: Any, hi: Any) -> bool:
+def _is_between(value: object, lo: Any, hi: Any) -> bool:
     """Return True if a value is in a range that a file declares missing; texts and numbers never mix."""
     return isinstance(value, str) == isinstance(lo, str) and bool(lo <= value <= hi)
 
@@ -471,10 +475,10 @@ def _read_excel(files: Files, options: ReadOptions) -> _Contents:
         names = _read_header(sheet, label)
 
     blank: set[int] = set()
-    below: dict[int, list[Any]] = {}
+    below: dict[int, list[object]] = {}
     """Numbers of the rows without any value, and the rows below them by their numbers."""
 
-    def filled() -> Iterator[list[Any]]:
+    def filled() -> Iterator[list[object]]:
         """Yield the rows with a value, and note the empty ones and those below them."""
         empty = [""] * len(names)
         for number, row in enumerate(islice(sheet.iter_rows(), 1, None), 2):
@@ -523,7 +527,7 @@ def _read_excel(files: Files, options: ReadOptions) -> _Contents:
     return columns, typed(), (*remarks, blank_rows(len(blank), label)) if blank else remarks, {}
 
 
-def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iterator[Batch]], label: str) -> None:
+def _refuse_second_table(below: dict[int, list[object]], batches: Callable[[], Iterator[Batch]], label: str) -> None:
     """Refuse a row below an empty one that looks like a header: all cells are texts, each only once in its column.
 
     Raises:
@@ -532,7 +536,7 @@ def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iter
     if not below:
         return
     cells = [set(column) for column in zip(*below.values(), strict=True)]
-    counts: list[Counter[Any]] = [Counter() for _ in cells]
+    counts: list[Counter[object]] = [Counter() for _ in cells]
     for batch in batches():
         for count, values, of_interest in zip(counts, batch, cells, strict=True):
             count.update(value for value in values if value in of_interest)
@@ -599,7 +603,7 @@ def _refuse_lost(facts: _Sheet, label: str) -> None:
 
 def _read_header(sheet: Any, label: str) -> list[str]:
     """Return the names in row 1; raise InputError if a column has none."""
-    names: list[Any] = next(iter(sheet.iter_rows()), []) if sheet.start else []
+    names: list[object] = next(iter(sheet.iter_rows()), []) if sheet.start else []
     if not names:
         raise InputError(f"The sheet {sheet.name!r} of {label!r} is empty.")
     for position, name in enumerate(names):
@@ -615,9 +619,9 @@ def _read_header(sheet: Any, label: str) -> list[str]:
     return [str(name) for name in names]
 
 
-def _null_cells(texts: Sequence[str]) -> set[Any]:
+def _null_cells(texts: Sequence[str]) -> set[object]:
     """Return the cells that mean NULL: empty ones, the texts, and the numbers that they spell."""
-    nulls: set[Any] = {"", *texts}
+    nulls: set[object] = {"", *texts}
     for text in texts:
         if re.fullmatch(r"-?\d+(\.\d+)?", text, re.ASCII):
             nulls.add(float(text))
@@ -638,7 +642,7 @@ def _typed_column(name: str, types: set[type], label: str, options: ReadOptions)
     return _Column(name, kind, "number" if kind == "double" else "")
 
 
-def _as_arrow_values(kind: str, values: list[Any]) -> list[Any]:
+def _as_arrow_values(kind: str, values: list[object]) -> list[object]:
     """Return the values of a column as its Arrow type takes them."""
     if kind == "string":
         return [value if value is None or type(value) is str else _as_text(value) for value in values]
@@ -647,7 +651,7 @@ def _as_arrow_values(kind: str, values: list[Any]) -> list[Any]:
     return values
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     """Return a value as text: a whole number without a point."""
     if type(value) is bool:
         return "TRUE" if value else "FALSE"

@@ -46,7 +46,7 @@ def with_text_fallback(usual: Any) -> type[Loader]:
     """Return a loader of psycopg that gives the text of a value that Python's type lacks ('infinity', 24:00)."""
 
     class OrText(usual):  # type: ignore[misc]
-        def load(self, data: Buffer) -> Any:
+        def load(self, data: Buffer) -> object:
             try:
                 return super().load(data)
             except psycopg.DataError:

@@ -50,7 +50,7 @@ def empty_frame(session: Any, columns: Iterable[tuple[str, str]]) -> Any:
     return session.sql("SELECT " + ", ".join(items) + " WHERE FALSE")
 
 
-def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> Any:
+def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> object:
     """Return the frame and more rows, which go through Arrow."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -228,7 +228,7 @@ class SparkEngine(Engine):
     reads_files = True
     finds_files = True
 
-    def __init__(self, db: Any, limits: Limits | None = None) -> None:
+    def __init__(self, db: object, limits: Limits | None = None) -> None:
         """Lease a session and make its settings; it is closed again if one is refused."""
         super().__init__(limits)
         # What `close` needs comes before what can fail
@@ -279,7 +279,7 @@ class SparkEngine(Engine):
 
     # --- statements ---
 
-    def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a statement (aggregates only); `parameters` are its $1, $2, …
 
         Raises:
@@ -402,7 +402,7 @@ class SparkEngine(Engine):
 
     # --- running work on Spark ---
 
-    def _frame(self, text: str, parameters: Sequence[Any] = ()) -> Any:
+    def _frame(self, text: str, parameters: Sequence[object] = ()) -> Any:
         """Return the frame of a statement with its parameters."""
         if not parameters:
             return self._session.sql(text)

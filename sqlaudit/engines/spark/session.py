@@ -319,7 +319,7 @@ class _Context:
 _OURS = _Context()
 
 
-def lease(db: Any, limits: Limits) -> Lease:
+def lease(db: object, limits: Limits) -> Lease:
     """Return a session for the value of `--db`. `spark:…` and `spark://…` start Spark here, `sc://…` connects to a
     server.
 
@@ -545,7 +545,7 @@ def _change_setting(name: str, value: str, change: Callable[[], None]) -> None:
         raise UsageError(f"An audit needs Spark's setting {name} = {value}, which cannot be made here.") from None
 
 
-def names_left_out(session: Any) -> bool:
+def names_left_out(session: object) -> bool:
     """Return True if this Spark can be asked for the files that it leaves out of folders (since 4.3)."""
     return _current(session, "spark.sql.files.ignoredPathSegmentRegex") is not None
 

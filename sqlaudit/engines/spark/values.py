@@ -43,7 +43,7 @@ def rows_of(table: Any) -> list[Row]:
     return list(zip(*(_values(column) for column in table.columns), strict=True))
 
 
-def arrays_of(table: Any) -> dict[str, Any]:
+def arrays_of(table: Any) -> dict[str, object]:
     """Return one numpy array per column: int64 for integers that fit, float64, bool, else objects; NULLs masked."""
     return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
 
@@ -55,7 +55,7 @@ def parameter(value: object) -> object:
     return value
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: Any) -> list[object]:
     """Return the values of a column in Python; as text if Python cannot hold one of them (the year 20000)."""
     import pyarrow as pa
 

@@ -49,7 +49,7 @@ class AnswerForm:
     returns: Returns = Returns.FIGURES
     test_id: str = ""
 
-    def parameters(self, *, cells: bool = False) -> Mapping[str, Any]:
+    def parameters(self, *, cells: bool = False) -> Mapping[str, object]:
         """As the templates take it."""
         wrapped = "" if self.returns is Returns.FIGURES else self.returns.value
         return {"returns": wrapped, "test_id": self.test_id, "row_columns": _OF_CELLS if cells else _OF_CLASSES}
@@ -110,7 +110,7 @@ def compile_statements(
     checks: Sequence[str | Requirement] = (),
     *,
     dialect: str = "duckdb",
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, object] | None = None,
     exact_names: bool = False,
     answer: AnswerForm = _FIGURES,
 ) -> list[Compiled]:
@@ -195,7 +195,7 @@ def _attributes(requirement: Requirement, roles: Roles) -> tuple[str | None, ...
     return (roles.sensitive or (None,)) if named else (None,)
 
 
-def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -> dict[str, Any]:
+def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -> dict[str, object]:
     """The inputs of one attribute: those at the top level, or in its section."""
     sections = inputs.get("sensitive", {})
     for name in sections:
@@ -204,7 +204,7 @@ def _inputs_of(inputs: Mapping[str, Any], attribute: str | None, roles: Roles) -
     return {**inputs, **sections.get(attribute, {})}
 
 
-_SHARED: Mapping[str, Any] = {"step": "standalone check", "plain_order": True}
+_SHARED: Mapping[str, object] = {"step": "standalone check", "plain_order": True}
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class _Job:
     roles: Roles
     attribute: str | None
     requirement: Requirement
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, object]
     dialect: str
     exact_names: bool
     answer: AnswerForm
@@ -284,7 +284,7 @@ class _Job:
         infinity = DIALECTS[self.dialect].infinity
         return _INFINITY.sub(infinity, sql) if infinity else sql
 
-    def _rows(self) -> dict[str, Any]:
+    def _rows(self) -> dict[str, object]:
         """The rows that a statement is about, and what makes classes and persons of them."""
         table, solo = Raw(source(self.target, self.dialect)), self.roles.nulls is NullPolicy.DISTINCT
         return {"source": table, "keys": self._keys(), "entity": self._entity(), "solo": solo}
@@ -298,7 +298,7 @@ class _Job:
         letters = [Raw(by_letters(column.sql, self.dialect)) for column in columns]
         return columns + [letter for letter in letters if letter.sql]
 
-    def _population(self, recipe: Recipe, rows: Mapping[str, Any]) -> dict[str, Any]:
+    def _population(self, recipe: Recipe, rows: Mapping[str, object]) -> dict[str, object]:
         if not recipe.population:
             return {"population": None}
         if self.roles.nulls is NullPolicy.DISTINCT:
@@ -331,7 +331,7 @@ class _Job:
         folds = self.roles.values is Folding.FOLD and not recipe.ordered
         return Raw(folded(written, self.dialect, missing=True) if folds else written)
 
-    def _doubts(self, relation: str = "target", recipe: Recipe | None = None) -> dict[str, Any]:
+    def _doubts(self, relation: str = "target", recipe: Recipe | None = None) -> dict[str, object]:
         """Return the conditions under which a check is undecided: spellings of one value if no policy is set, otherwise
         values that cannot be folded."""
         if self.roles.values is Folding.EXACT:
@@ -523,7 +523,7 @@ class CompiledChecks(list[Compiled]):
         )
         return "\n".join(line if len(line) <= 160 else line[:159] + "…" for line in lines)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """A pandas DataFrame with a row for each check.
 
         Raises:

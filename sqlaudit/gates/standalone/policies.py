@@ -302,10 +302,10 @@ def contract_text(statements: Sequence[PolicyStatement], policy: str) -> str:
     return head + yaml.dump(contract, Dumper=_Contract, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _rule(statement: PolicyStatement) -> dict[str, Any]:
+def _rule(statement: PolicyStatement) -> dict[str, object]:
     """Return the rule of a statement for a data contract."""
     spec, compiled = statement.spec, statement.compiled
-    rule: dict[str, Any] = {"name": for_attribute(spec.requirement, statement.sensitive)}
+    rule: dict[str, object] = {"name": for_attribute(spec.requirement, statement.sensitive)}
     if compiled.refused:
         return rule | {"type": "text", "description": f"Not written as SQL: {compiled.refused}"}
     return rule | {
@@ -327,7 +327,7 @@ _SCHEMA = "dbt_schema_version"
 _RUN = "/run-results/"
 
 
-def is_artefact(document: Any) -> bool:
+def is_artefact(document: object) -> bool:
     """Return True if a JSON document is an artefact of dbt."""
     return isinstance(document, dict) and isinstance(document.get("metadata"), dict) and _SCHEMA in document["metadata"]
 
@@ -356,13 +356,13 @@ def answers_in(artefact: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping
     yield from map(_answer, answered)
 
 
-def _model_of(result: Any) -> str:
+def _model_of(result: object) -> str:
     """The name of the model that a result is about; empty where it is about something else."""
     kind, _, name = str(result.get("unique_id") if isinstance(result, dict) else "").partition(".")
     return name.rpartition(".")[2] if kind == "model" else ""
 
 
-def _answer(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, str]:
+def _answer(result: Mapping[str, object]) -> tuple[Mapping[str, object], str, str]:
     """Return the row of a dbt result, the statement that was run, and what is wrong with it; empty if nothing is."""
     named, text, row = _model_of(result), result.get("compiled_code"), _row(result.get("message"))
     if result.get("status") != "success":
@@ -378,7 +378,7 @@ def _answer(result: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, str]:
     return {"test_id": named}, "", wrong
 
 
-def _row(message: Any) -> dict[str, Any] | None:
+def _row(message: object) -> dict[str, object] | None:
     """The one row in a message; None where it holds something else."""
     try:
         rows = json.loads(message) if isinstance(message, str) else None
@@ -493,7 +493,7 @@ def _line_rows(text: str, name: str) -> list[WarehouseRow]:
 
 
 def _parsed(text: str, name: str) -> Any:
-    def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
         if len({key.casefold() for key, _ in pairs}) < len(pairs):
             raise InputError(f"{name}: an object has one key twice, so nobody knows which value is meant.")
         return dict(pairs)
@@ -504,7 +504,7 @@ def _parsed(text: str, name: str) -> Any:
         raise InputError(f"{name}: is not JSON.") from None
 
 
-def _objects(document: Any, name: str) -> Iterator[Mapping[str, Any]]:
+def _objects(document: object, name: str) -> Iterator[Mapping[str, object]]:
     """The rows of a list; an answer in a list of its own, as clients give the rows of each statement, is taken, too."""
     for row in document if isinstance(document, list) else [document]:
         if isinstance(row, list):
@@ -535,7 +535,7 @@ def _csv_rows(text: str, name: str) -> list[WarehouseRow]:
     return [read_row(dict(zip(header, line, strict=True))) for line in lines[1:]]
 
 
-def read_row(cells: Mapping[str, Any]) -> WarehouseRow:
+def read_row(cells: Mapping[str, object]) -> WarehouseRow:
     """The row of a statement from its cells by name; `wrong` says what of it cannot be read.
 
     Example:

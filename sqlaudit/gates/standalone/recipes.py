@@ -22,7 +22,7 @@ from sqlaudit.models.risk import PopulationModel
 # Pieces of SQL of standalone statements, by the name of their macro.
 
 
-def piece(macro: str, **arguments: Any) -> str:
+def piece(macro: str, **arguments: object) -> str:
     """A macro of `_standalone.sql` or `_written_out.sql` with numbers, names of facts, and other pieces.
 
     Example:
@@ -105,7 +105,7 @@ class NaturallyOrdered(OrderedTCloseness):
         """M − 1, at least 1."""
         return Later(piece("values_less_one"))
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """The gaps are there when the fact is folded."""
         return {"order": None}
 
@@ -147,7 +147,7 @@ class Recipe:
     atoms: int = 0
     ordered: bool = False
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """As the templates take them."""
         names = ("facts", "more_facts", "by_value", "uses", "atoms", "failing", "doubtful", "unusable", "where")
         split = [partitions(atoms) for atoms in range(1, self.atoms + 1)]
@@ -156,7 +156,7 @@ class Recipe:
         return parameters | {"partitions": split}
 
 
-def recipe_of(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None, *, entity: bool) -> Recipe:
+def recipe_of(requirement: Requirement, inputs: Mapping[str, object], sensitive: str | None, *, entity: bool) -> Recipe:
     """The recipe of a requirement (or, without parameters, of a model's figures).
 
     Args:
@@ -194,7 +194,7 @@ def model_alone(requirement: Requirement, sensitive: str | None) -> Model:
     return kind(requirement.parameters, Context(table, 0, {}))
 
 
-def model_carried(requirement: Requirement, inputs: Mapping[str, Any], sensitive: str | None = None) -> Model:
+def model_carried(requirement: Requirement, inputs: Mapping[str, object], sensitive: str | None = None) -> Model:
     """The model of a requirement that one statement carries.
 
     Raises:

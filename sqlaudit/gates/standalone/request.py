@@ -87,7 +87,7 @@ def _cell_options() -> Iterator[Option]:
     return (replace(column, section=_CELLS) for column in all_options_of(AggregatesRequest) if column.name in names)
 
 
-def _cells(given: Mapping[str, Any], _: str) -> CellColumns:
+def _cells(given: Mapping[str, object], _: str) -> CellColumns:
     columns = [column for column in _cell_options() if given.get(column.name)]
     return CellColumns(**{column.name: column.kind.read(column.name, given[column.name]) for column in columns})
 
@@ -132,7 +132,7 @@ class CompileRequest:
 
     dialect: str = _dialect_option()
     returns: Returns | None = _returns_option()
-    inputs: Mapping[str, Any] = option(
+    inputs: Mapping[str, object] = option(
         {}, INPUTS, "Population table, or 'class_function: identity'.", _STATEMENTS, metavar="FILE"
     )
     table: str = option(

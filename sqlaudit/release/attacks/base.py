@@ -65,10 +65,12 @@ class Match:
     pairs: tuple[tuple[str, str, str], ...] | None = None
 
 
-def as_parameters(matches: Sequence[Match], *, directions: bool = False) -> tuple[list[dict[str, Any]], list[Any]]:
+def as_parameters(
+    matches: Sequence[Match], *, directions: bool = False
+) -> tuple[list[dict[str, object]], list[object]]:
     """The matches as templates take them, and the parameters of the statement; three a match with `directions`."""
-    template_parameters: list[dict[str, Any]] = []
-    parameters: list[Any] = []
+    template_parameters: list[dict[str, object]] = []
+    parameters: list[object] = []
     for position, match in enumerate(matches, 1):
         fields = {name: value for name, value in vars(match).items() if name not in ("label", "pairs")}
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)[: 3 if directions else 2]]
@@ -254,7 +256,9 @@ class AttackedAttribute:
         """Return what the user calls it."""
         return self.resolved.label
 
-    def figures(self, template: str, facts: Sequence[Fact], names: Sequence[str], **parameters: Any) -> dict[str, Any]:
+    def figures(
+        self, template: str, facts: Sequence[Fact], names: Sequence[str], **parameters: object
+    ) -> dict[str, Any]:
         """The one row of a template over class facts, by column name; `names` in the order of its columns."""
         step = f"{template.replace('_', ' ')} on {self.label}"
         statement = self.histogram.statement(f"release/attacks/{template}.sql", facts, step, **parameters)
@@ -279,7 +283,7 @@ class AttackedRelease:
     other: Relation | None = None
     workbench: Engine | None = None
 
-    def ask(self, template: str, step: str, values: Sequence[Any] = (), **parameters: Any) -> list[Row]:
+    def ask(self, template: str, step: str, values: Sequence[object] = (), **parameters: Any) -> list[Row]:
         """The rows of a template of attacks over the release, and over what else the parameters name.
 
         Args:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlaudit.base.columns_of import Resolved, resolve
 from sqlaudit.base.errors import UsageError
@@ -431,7 +431,7 @@ def _kinds(
     Raises:
         CannotTry: the people are not those of the release.
     """
-    parameters: list[Any] = []
+    parameters: list[object] = []
     column_parameters = []
     for position, column in enumerate(columns):
         places = [Raw(f"${len(parameters) + further}") for further in (1, 2, 3)]

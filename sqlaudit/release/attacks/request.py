@@ -50,7 +50,7 @@ _HIERARCHIES = OptionKind(SOURCE.name, SOURCE.read, python="Hierarchies | Mappin
 _SURE = OptionKind(SHARE.name, SHARE.read, python="int | str | float | Fraction")
 
 
-def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, object]:
     """Return categories as inputs of sensitive attributes."""
     categories = given.get(name)
     if categories is None:
@@ -60,7 +60,7 @@ def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
 
 
-def _hierarchies(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _hierarchies(given: Mapping[str, Any], name: str) -> Mapping[str, object]:
     """Return the hierarchies of the quasi-identifiers, by column."""
     hierarchies = given.get(name)
     if hierarchies is None:
@@ -101,7 +101,7 @@ class KnownSearch:
             )
 
 
-def _published(given: Mapping[str, Any], _: str) -> KnownSearch | None:
+def _published(given: Mapping[str, object], _: str) -> KnownSearch | None:
     """Return the search that made the release, None if its requirements are unknown."""
     search = request_from(KnownSearch, given)
     return search if search.requirements else None
@@ -150,7 +150,7 @@ class AttackRequest:
     position: Pair | None = option(
         None, _PAIR, "Column that numbers the rows of both. [default: the order of a file]", _HOLDS, metavar="COLUMN"
     )
-    inputs: Mapping[str, Any] = option(
+    inputs: Mapping[str, object] = option(
         {}, _CATEGORIES, "Categories of sensitive values (YAML).", _HOLDS, _inputs, name="categories", metavar="FILE"
     )
     width: Fraction | None = option(

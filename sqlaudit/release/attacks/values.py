@@ -175,7 +175,7 @@ class Similarity(ClassAttack):
         )
 
 
-def _apart(low: Any, high: Any) -> Fraction | float:
+def _apart(low: object, high: Any) -> Fraction | float:
     """Return how far two values are apart: exactly for numbers, in days for dates and times."""
     if isinstance(low, datetime.datetime | datetime.date):
         difference = high - low

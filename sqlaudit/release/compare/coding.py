@@ -250,7 +250,7 @@ def _coded(
     parts: str,
     columns: Sequence[PairedColumn],
     sensitive: Sequence[PairedAttribute],
-    **parameters: Any,
+    **parameters: object,
 ) -> Relation:
     """Rows as numbers; `parts` has v for the original and g for the release."""
     local, texts = bench.is_local, [f"{part}{column.place}" for column in columns for part in parts]
@@ -458,7 +458,7 @@ class Distance:
 Groups = tuple[list[list[int]], Fraction]
 
 
-def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Groups:
+def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, object]) -> Groups:
     """The groups of lanes of a distance, and what each difference weighs.
 
     Raises:
@@ -481,7 +481,7 @@ def groups_of(attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) 
     )
 
 
-def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, Any]) -> Distance:
+def distance_of(bench: Bench, attribute: PairedAttribute, name: str, inputs: Mapping[str, object]) -> Distance:
     """The distance of that name for one attribute.
 
     Raises:

@@ -73,11 +73,11 @@ class Bench:
         statement = self.over_counts(template, step, **parameters)
         return self._note(name, self.workbench.materialize(self.prefix + name, statement))
 
-    def ask(self, template: str, step: str, **parameters: Any) -> list[Row]:
+    def ask(self, template: str, step: str, **parameters: object) -> list[Row]:
         """The rows that a template gives over relations of the workbench."""
         return self.workbench.run(self.over_counts(template, step, **parameters))
 
-    def number(self, template: str, step: str, **parameters: Any) -> int:
+    def number(self, template: str, step: str, **parameters: object) -> int:
         """The one whole number that a template gives; 0 for NULL."""
         return int(self.ask(template, step, **parameters)[0][0] or 0)
 
@@ -86,7 +86,7 @@ class Bench:
         statement = render("base/row_count.sql", self.workbench.dialect, step=step, source=relation)
         return int(self.workbench.run(statement)[0][0])
 
-    def tell(self, template: str, step: str, **parameters: Any) -> dict[str, Any]:
+    def tell(self, template: str, step: str, **parameters: object) -> dict[str, Any]:
         """The one row that a template gives, by name."""
         statement = self.over_counts(template, step, **parameters)
         return dict(zip(self.workbench.result_names(statement), self.workbench.run(statement)[0], strict=True))

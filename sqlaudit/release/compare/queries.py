@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlglot import exp
 
@@ -293,7 +292,7 @@ class AskedTables:
         template = "release/compare/release_query_key.sql"
         return Raw(expression(template, self.dialect, **self._column(position)))
 
-    def _column(self, position: int) -> dict[str, Any]:
+    def _column(self, position: int) -> dict[str, object]:
         column = self.tables.covered[position - 1].column
         (resolved,) = self._find(self.original, [column.label])
         return {"column": resolved, "kind": column.kind.value}
@@ -486,7 +485,7 @@ def answers_of(
         )
         for name, rows, part in (("rows", tables.coded.original, "s"), ("classes", tables.coded.release, "z"))
     )
-    parameters: dict[str, Any] = {"homes": None, "inside": None, "regions": None, "disjoint": False}
+    parameters: dict[str, object] = {"homes": None, "inside": None, "regions": None, "disjoint": False}
     if regions is not None:
         parameters = {"inside": regions.inside, "disjoint": regions.disjoint}
         step, homes = "rows for queries", {"tuples": regions.tuples, "placed": regions.places, "places": places}

@@ -27,7 +27,7 @@ from sqlaudit.release.compare.pairing import Side
 
 # Aggregate queries as users write them, taken apart: what is counted, by what it is grouped, on which conditions.
 
-AGGREGATES: dict[Any, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
+AGGREGATES: dict[object, str] = {exp.Count: "COUNT", exp.Sum: "SUM", exp.Avg: "AVG"}
 _PARTS = {"expressions", "from_", "from", "where", "group", "kind"}
 
 

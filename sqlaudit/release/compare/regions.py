@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
@@ -220,7 +219,7 @@ def check_generalization(
     """The answer, and for each column the rows whose cell is another value than their own."""
     original, paired, misfits = coded.original, coded.paired, [(0, 0)] * len(covered)
 
-    def number(template: str, **parameters: Any) -> int:
+    def number(template: str, **parameters: object) -> int:
         return bench.number(f"compare/release_{template}", _ROWS_A_STEP, **parameters)
 
     if paired:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, AuditReport
 from sqlaudit.base.parameter_names import spelled
@@ -154,7 +153,9 @@ def _query(query: QueryAnswer) -> Iterator[doc.Content]:
 
 
 def _by_group(
-    answers: Sequence[tuple[tuple[Any, ...] | None, Mapping[str, float | None]]], names: Sequence[str], title: str = ""
+    answers: Sequence[tuple[tuple[object, ...] | None, Mapping[str, float | None]]],
+    names: Sequence[str],
+    title: str = "",
 ) -> doc.Table:
     """The answers for each group, with its key where that may be shown."""
     keys = max((len(key or ()) for key, _ in answers), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
@@ -322,7 +322,7 @@ def _refuse_others(request: CompareRequest) -> None:
         )
     defaults = {one.name: one.default for one in fields(request)}
     for name in ("hierarchies", "queries", "measures", "other", "beta", "distance", "noise_queries", "workload"):
-        value: Any = getattr(request, name)
+        value: object = getattr(request, name)
         if value and value != defaults[name]:
             raise UsageError(
                 f"{about(name)} does not apply to releases in buckets, which keep all cells. Leave it out."

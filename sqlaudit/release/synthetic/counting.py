@@ -341,7 +341,7 @@ class Counting:
                 sizes.append(DisclosiveGroups(size, int(of_size["disclosive"]), int(of_size["d_disclosed"])))
         return sums, sorted(sizes, key=lambda groups: groups.size), value
 
-    def _sides(self, columns: Sequence[Sequence[Resolved]]) -> list[dict[str, Any]]:
+    def _sides(self, columns: Sequence[Sequence[Resolved]]) -> list[dict[str, object]]:
         return [
             {"source": table.relation, "columns": side_columns}
             for table, side_columns in zip(self.tables, columns, strict=False)

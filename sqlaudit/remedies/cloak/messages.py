@@ -131,7 +131,7 @@ def messages_statement(messages: Messages, source: str = "", tried: int | None =
         source: another FROM item with the same rows.
         tried: the number of levels to look at, from the largest cells; None = all.
     """
-    overrides: dict[str, Any] = {"source": Raw(source)} if source else {}
+    overrides: dict[str, object] = {"source": Raw(source)} if source else {}
     return _cells_statement(messages, "boxes of messages", overrides, tried=tried)
 
 
@@ -141,7 +141,7 @@ def reach_statement(messages: Messages, level: int) -> Statement:
 
 
 def _cells_statement(
-    messages: Messages, step: str, overrides: dict[str, Any], *, tried: int | None = None, reach: int | None = None
+    messages: Messages, step: str, overrides: dict[str, object], *, tried: int | None = None, reach: int | None = None
 ) -> Statement:
     """Return a statement over the cells of the grid, with some parameters of the template overridden."""
     levels, suppress = [_level_parameters(level, messages) for level in messages.levels], messages.request.suppress
@@ -177,7 +177,7 @@ def release_statement(messages: Messages, item: str) -> Statement:
     )
 
 
-def _level_parameters(level: GridLevel, messages: Messages) -> dict[str, Any]:
+def _level_parameters(level: GridLevel, messages: Messages) -> dict[str, object]:
     """Return a level as the template takes it, with numbers whose decimals are exact."""
     length = str(int(level.seconds * 1_000_000)) if messages.timestamps else _decimal_text(level.seconds)
     return {
@@ -197,7 +197,7 @@ def _decimal_text(number: Fraction) -> str:
     return digits if not decimals else f"{digits[:-decimals] or '0'}.{digits[-decimals:].rjust(decimals, '0')}"
 
 
-def _latitude_bands(messages: Messages) -> dict[str, Any] | None:
+def _latitude_bands(messages: Messages) -> dict[str, object] | None:
     """Return the parameters for bands of latitude, None on a plane."""
     if not messages.request.lonlat:
         return None

@@ -54,7 +54,7 @@ class _WaitingMessage:
     user: Hashable
     time: Fraction
     until: Fraction
-    message: Any
+    message: object
 
 
 @dataclass
@@ -118,7 +118,7 @@ class CloakStream:
         x: int | float | Fraction,
         y: int | float | Fraction,
         time: int | float | Fraction,
-        message: Any = None,
+        message: object = None,
         *,
         delay: int | float | Fraction | None = None,
     ) -> SentBox | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,7 @@ def measure_losses(
     cells: Sequence[Cells],
     *,
     beta: Fraction,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     seed: int = 0,
 ) -> tuple[Loss, ...]:
     """Return the losses of a recoding, in the order of `compare`'s measures.
@@ -130,7 +129,7 @@ class _LossMeasurement:
     groups: Integers
     cells: Sequence[Cells]
     beta: Fraction
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, object]
     seed: int
 
     def losses(self, attributes: Sequence[CountedAttribute]) -> Iterator[Loss]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -57,8 +56,8 @@ class RecodeRequest:
     target: Target = target_part()
     roles: Roles = roles_part(without=("known_rows",), sampling=("sampling_fraction", "population_size"))
     requirements: tuple[Requirement, ...] = requirements_part()
-    inputs: Mapping[str, Any] = inputs_option()
-    hierarchies: Any = hierarchies_option()
+    inputs: Mapping[str, object] = inputs_option()
+    hierarchies: object = hierarchies_option()
     method: Method = option(
         Method.KACA,
         choice(Method),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -29,7 +28,7 @@ class How(StrEnum):
 _WAYS = choice(How)
 
 
-def _choose_how(given: Mapping[str, Any], _: str) -> How:
+def _choose_how(given: Mapping[str, object], _: str) -> How:
     """Return the way to search: Python names it, the command line has flags.
 
     Raises:
@@ -78,7 +77,7 @@ class SuppressRequest:
     target: Target = target_part()
     roles: Roles = roles_part(without=("joint", "known_rows"))
     requirements: tuple[Requirement, ...] = requirements_part()
-    inputs: Mapping[str, Any] = inputs_option()
+    inputs: Mapping[str, object] = inputs_option()
     how: How = part(_choose_how, _how_options, default=How.AUTO)
     rows: Suppressed | None = option(
         None, choice(Suppressed), "Suppress whole rows instead of single cells: leave them out, or star them.", _CELLS

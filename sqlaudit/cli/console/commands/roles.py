@@ -68,7 +68,7 @@ def entity(session: Session, rest: str) -> None:
     _set_roles(session, replace(session.state.roles, entity=names[0] if names else None, known_rows=knowledge))
 
 
-def word_setter(name: str, role: str, words: Mapping[str, Any]) -> Callable[[Session, str], None]:
+def word_setter(name: str, role: str, words: Mapping[str, object]) -> Callable[[Session, str], None]:
     """Return the command of this name, which sets a role to the value of one of some words."""
 
     @show_roles_without_argument
