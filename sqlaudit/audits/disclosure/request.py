@@ -15,7 +15,7 @@ from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_part, target_par
 from sqlaudit.models.disclosure.exact import MOST_TERMS, exact_threshold
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.disclosure.what_if import Knowledge
+    from sqlaudit.audits.disclosure.knowledge import Knowledge
 
 WORST: Literal["worst"] = "worst"
 
@@ -117,7 +117,7 @@ class DisclosureRequest:
 
 def _knowledge(given: Mapping[str, Any], name: str) -> Knowledge:
     """Return the knowledge, which is given as a mapping or as a file."""
-    from sqlaudit.audits.disclosure.what_if import load_knowledge, read_knowledge
+    from sqlaudit.audits.disclosure.knowledge import load_knowledge, read_knowledge
 
     value = given[name]
     return read_knowledge(value) if isinstance(value, Mapping) else load_knowledge(value)

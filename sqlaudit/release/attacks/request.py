@@ -198,10 +198,6 @@ class AttackRequest:
                 f"{spelled('other_qi')} and {spelled('position')} need another release: name it with "
                 f"{spelled('other_release')}."
             )
-        if self.only:
-            from sqlaudit.release.attacks.run import chosen
-
-            chosen(self.only)
 
     @property
     def targets(self) -> tuple[Target, ...]:
