@@ -156,7 +156,7 @@ def test_an_error_in_a_notebook_is_the_users_line_and_the_sentence() -> None:
         sqlaudit.audit(PEOPLE, qi=["agee"])
     shown = caught.value._render_traceback_()
     assert shown[0].endswith('sqlaudit.audit(PEOPLE, qi=["agee"])')
-    assert shown[1].startswith("UsageError: ")
+    assert shown[1].startswith("UnknownColumn: ")
     assert "'agee'" in shown[1]
     assert len(shown) == 2
 

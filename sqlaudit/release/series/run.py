@@ -356,7 +356,7 @@ def releases(given: Given) -> ReleasesResult:
         >>> may = pd.DataFrame({"id": [1, 2, 3, 4], "age": ["2*", "2*", "4*", "4*"], "ill": list("abcd")})
         >>> june = pd.DataFrame({"id": [1, 3, 4, 5], "age": ["2*", "4*", "4*", "2*"], "ill": list("acde")})
         >>> found = sqlaudit.releases([may, june], entity="id", qi="age", sensitive="ill", require="m_invariance=2")
-        >>> found.passed, found.attribute("ill").unsteady, found.attribute("ill").singled_out
+        >>> found.passed, found.attribute("ill").changed_signatures, found.attribute("ill").singled_out
         (False, 1, 3)
     """
     required = requirements(given.require, OF_RELEASES)
