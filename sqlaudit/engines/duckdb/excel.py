@@ -24,8 +24,8 @@ from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.csv import blank_rows
 from sqlaudit.engines.duckdb.file_contents import (
     Batch,
-    Column,
     Contents,
+    FileColumn,
     as_text,
     import_package,
     null_cells,
@@ -272,18 +272,18 @@ def _read_header(sheet: Any, label: str) -> list[str]:
     return [str(name) for name in names]
 
 
-def _typed_column(name: str, types: set[type], label: str, options: ReadOptions) -> Column:
+def _typed_column(name: str, types: set[type], label: str, options: ReadOptions) -> FileColumn:
     """Return a column for values of these types; raise InputError if they have no type in common."""
     kinds = {_KINDS[cell_type][0] for cell_type in types if cell_type in _KINDS}
     if options.all_text or not kinds:
-        return Column(name, "string")
+        return FileColumn(name, "string")
     if len(kinds) > 1:
         raise InputError(
             f"Column {name!r} of {label!r} has both {' and '.join(sorted(kinds))}. Make them of one kind, name texts "
             f"that mean missing with {spelled('null_values')}, or read all as text with {spelled('all_text', True)}."
         )
     kind = "timestamp[us]" if datetime in types else next(_KINDS[t][1] for t in types if t in _KINDS)
-    return Column(name, kind, "number" if kind == "double" else "")
+    return FileColumn(name, kind, "number" if kind == "double" else "")
 
 
 def _as_arrow_values(kind: str, values: list[Any]) -> list[Any]:

@@ -24,7 +24,7 @@ Batch = list[list[Any]]
 
 
 @dataclass(frozen=True)
-class Column:
+class FileColumn:
     """A column, and the meaning of its numbers.
 
     Args:
@@ -41,7 +41,7 @@ class Column:
 
 Codes = dict[str, set[Any]]
 """The codes for missing values that the cells of each column have. All letters in a column of numbers are `LETTER`."""
-Contents = tuple[Sequence[Column], Iterator[Batch], tuple[Remark, ...], Codes]
+Contents = tuple[Sequence[FileColumn], Iterator[Batch], tuple[Remark, ...], Codes]
 """The columns of a file, its rows in batches (at least one, which may be empty), its remarks, and its codes for missing
 values, which are complete after the last batch."""
 

@@ -12,7 +12,7 @@ from sqlaudit.base.relation import MissingCodes, Remark
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.excel import read_excel
-from sqlaudit.engines.duckdb.file_contents import LETTER, LETTERS, TITLES, Codes, Column, import_package
+from sqlaudit.engines.duckdb.file_contents import LETTER, LETTERS, TITLES, Codes, FileColumn, import_package
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 from sqlaudit.engines.duckdb.statistics_files import read_statistics
@@ -89,7 +89,7 @@ def office_source(
 
 
 def _keep_codes(
-    session: DuckDBSession, name: str, columns: Sequence[Column], typed: Sequence[tuple[Any, ...]], codes: Codes
+    session: DuckDBSession, name: str, columns: Sequence[FileColumn], typed: Sequence[tuple[Any, ...]], codes: Codes
 ) -> tuple[MissingCodes, ...]:
     """Keep a table of the codes for missing values, and return the columns that have some.
 

@@ -13,8 +13,8 @@ from sqlaudit.engines.duckdb.file_contents import (
     LETTERS,
     Batch,
     Codes,
-    Column,
     Contents,
+    FileColumn,
     as_text,
     import_package,
     null_cells,
@@ -80,13 +80,13 @@ def read_statistics(files: Files, options: ReadOptions) -> Contents:
     columns = []
     for name in names:
         if types[name] == "string" or labels.get(name):
-            columns.append(Column(name, "string"))
+            columns.append(FileColumn(name, "string"))
         else:
             date_format = _DATES[files.format].fullmatch((formats[name] or "").strip())
             means = (date_format and date_format.lastgroup) or "number"
             unit = _UNITS[files.format].get(means, 1)
             kind = "float" if types[name] == "float" else "double"
-            columns.append(Column(name, kind, means, unit, _ORIGINS[files.format]))
+            columns.append(FileColumn(name, kind, means, unit, _ORIGINS[files.format]))
 
     def batches() -> Iterator[Batch]:
         """Yield the rows in batches; raise InputError if there are fewer than the file states."""
@@ -150,7 +150,7 @@ class _Cells:
         self._labelled: dict[str, dict[str, Any]] = {name: {} for name in labels}
         self.codes: Codes = {}
 
-    def clean(self, values: list[Any], column: Column, has_letters: bool) -> list[Any]:
+    def clean(self, values: list[Any], column: FileColumn, has_letters: bool) -> list[Any]:
         """Return the values of a column as cells: NULL, a label, or the value; note in `codes` what means missing.
 
         Args:
