@@ -13,6 +13,7 @@ from sqlaudit.base.options import (
     MOST,
     NAMES,
     RANGE,
+    Given,
     Option,
     check_bounds,
     listed,
@@ -42,17 +43,17 @@ WORST_CLASSES = 3
 """Number of worst classes that are broken down by sensitive value unless another number is given."""
 
 
-def _required(given: Mapping[str, object], name: str) -> tuple[Requirement, ...]:
+def _required(given: Given, name: str) -> tuple[Requirement, ...]:
     """Return what presets require of rows, and what is required besides."""
     return (*_presets(given)[0], *REQUIREMENTS.read(name, given.get(name)))
 
 
-def _safe_harbor(given: Mapping[str, object], _: str) -> SafeHarbor | None:
+def _safe_harbor(given: Given, _: str) -> SafeHarbor | None:
     """Return how Safe Harbor is checked, None if no preset asks for it."""
     return _presets(given)[1]
 
 
-def _presets(given: Mapping[str, Any]) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
+def _presets(given: Given) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
     names = several(given.get("preset") or (), "preset")
     return requirements_of_presets(names, request_from(SafeHarbor, given), report=given.get("criteria") is not None)
 

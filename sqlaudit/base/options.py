@@ -23,6 +23,10 @@ from sqlaudit.base.parameter_names import about, spelled
 # same checks: `request_from`.
 
 T = TypeVar("T")
+Given = Mapping[str, Any]
+"""What an edge was given for the options of a request, by parameter."""
+Make = Callable[[Given, str], Any]
+"""Makes the value of a field from what was given and the name of its option."""
 _OPTION, _PART = "option", "part"
 REQUIRED = inspect.Parameter.empty
 """The default of a required parameter."""
@@ -308,7 +312,7 @@ class Option:
             raise OutOfRange(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
 
     def in_python(self) -> tuple[str, Any, str]:
-        """The type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
+        """Return type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
         default = self.default if self.python_default is None else self.python_default
         default = None if isinstance(default, dict) else default
         if isinstance(default, Fraction) and default.denominator == 1:
@@ -339,11 +343,11 @@ def option(
     kind: OptionKind,
     help: str,
     section: str,
-    make: Callable[[Mapping[str, Any], str], Any] | None = None,
+    make: Make | None = None,
     parameters: tuple[str, ...] = (),
     **more: Any,
 ) -> Any:
-    """A field that is an option.
+    """Return a field that is an option.
 
     Args:
         default: of the field.
@@ -371,21 +375,21 @@ class RequestPart:
         kind: what it is to edges that say it in a way of their own, such as the argument TARGET; empty = nothing.
     """
 
-    make: Callable[[Mapping[str, Any], str], Any]
+    make: Make
     options: Callable[[], Iterable[Option]] = tuple
     parameters: tuple[str, ...] = ()
     kind: str = ""
 
 
 def part(
-    make: Callable[[Mapping[str, Any], str], Any],
+    make: Make,
     options: Callable[[], Iterable[Option]] = tuple,
     *,
     parameters: tuple[str, ...] = (),
     kind: str = "",
     **default: Any,
 ) -> Any:
-    """A field that is a part of its request.
+    """Return a field that is a part of its request.
 
     Args:
         make, options, parameters, kind: as `RequestPart` has them.
@@ -395,7 +399,7 @@ def part(
 
 
 def nested(request: Callable[..., Any]) -> Any:
-    """A field that is a request with options of its own; without any of them it has its defaults."""
+    """Return a field that is a request with options of its own; without any of them it has its defaults."""
     kind: Any = request
     return part(
         lambda given, _: request_from(kind, given),
@@ -405,14 +409,14 @@ def nested(request: Callable[..., Any]) -> Any:
 
 
 def options_of(request: type[Any]) -> Iterator[tuple[str, Option]]:
-    """The options among the fields of a request, by the field's name."""
+    """Yield the options among the fields of a request, each with the name of its field."""
     for member in fields(request):
         if _OPTION in member.metadata:
             yield member.name, Option(**{"name": member.name, **member.metadata[_OPTION]})
 
 
 def parts_of(request: type[Any]) -> Iterator[Option | RequestPart]:
-    """The fields of a request that an edge can fill: options, and parts of several."""
+    """Yield what edges can fill of a request, in the order of its fields: options, and parts of several."""
     for member in fields(request):
         if _OPTION in member.metadata:
             yield Option(**{"name": member.name, **member.metadata[_OPTION]})
@@ -421,13 +425,13 @@ def parts_of(request: type[Any]) -> Iterator[Option | RequestPart]:
 
 
 def all_options_of(request: type[Any]) -> Iterator[Option]:
-    """The options of a request and of its parts, in the order of the fields."""
+    """Yield the options of a request and of its parts, in the order of the fields."""
     for declared in parts_of(request):
         yield from (declared,) if isinstance(declared, Option) else declared.options()
 
 
 def written_files(request: Any) -> Iterator[Path]:
-    """The files that a request names to be written, those of its parts as well."""
+    """Yield the files that a request names to be written, those of its parts as well."""
     for member in fields(request):
         value = getattr(request, member.name)
         if value is not None and member.metadata.get(_OPTION, {}).get("writes"):
@@ -436,8 +440,8 @@ def written_files(request: Any) -> Iterator[Path]:
             yield from written_files(value)
 
 
-def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
-    """A request from what was given for its options, each read as its field says.
+def request_from(request: type[T], given: Given, **more: Any) -> T:
+    """Return a request made from what was given for its options, each read as its field says.
 
     Args:
         request: the dataclass. given: values by parameter; others than options are passed over, and so is None where
@@ -462,7 +466,7 @@ def request_from(request: type[T], given: Mapping[str, Any], **more: Any) -> T:
     return request(**more)
 
 
-def _decides(declared: RequestPart, own: Option | None, given: Mapping[str, Any]) -> bool:
+def _decides(declared: RequestPart, own: Option | None, given: Given) -> bool:
     """Return True if a field is made of more than its option: always, unless that depends on parameters of Python."""
     if own is None or not declared.parameters:
         return True
@@ -470,7 +474,7 @@ def _decides(declared: RequestPart, own: Option | None, given: Mapping[str, Any]
 
 
 def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) -> T:
-    """A request as Python gives it: made already, or a mapping of its fields, or nothing.
+    """Return a request that Python gives as one, as a mapping of its fields, or not at all.
 
     Args:
         request: the dataclass. given: what was passed. parameter: as what, for sentences.

@@ -28,6 +28,7 @@ from sqlaudit.base.options import (
     TEXT,
     TEXTS,
     WHOLE,
+    Given,
     Option,
     OptionKind,
     check_bounds,
@@ -369,7 +370,7 @@ class Roles:
         }
 
 
-def roles_from(given: Mapping[str, Any], *, passed_over: Sequence[str] = (), **more: Any) -> Roles:
+def roles_from(given: Given, *, passed_over: Sequence[str] = (), **more: Any) -> Roles:
     """The roles from what a function was given: by its parameters, or whole as `roles`.
 
     Args:
@@ -522,8 +523,8 @@ def make_target(
     return Target(frame=target, **more)
 
 
-def _target_from(given: Mapping[str, Any], parameter: str) -> Target:
-    """The target among what an edge was given, with what else is said of it."""
+def _target_from(given: Given, parameter: str) -> Target:
+    """Return the target that an edge was given, with what else is said of it."""
     more = {name: given[name] for name in ("query", "where", "read", "buckets") if name in given}
     return make_target(given[parameter], **more)
 
@@ -532,7 +533,7 @@ def _target_from(given: Mapping[str, Any], parameter: str) -> Target:
 
 
 def target_part(parameter: str = "target", *, buckets: bool = False) -> Any:
-    """The field of the target.
+    """Return the field of the target.
 
     Args:
         parameter: its name in Python. buckets: whether it may be a bucketized release, with a second table.
@@ -546,7 +547,7 @@ def target_part(parameter: str = "target", *, buckets: bool = False) -> Any:
 def roles_part(
     *, without: Sequence[str] = (), passed_over: Sequence[str] = (), sampling: Sequence[str] = (), **default: Any
 ) -> Any:
-    """The field of the roles.
+    """Return the field of the roles.
 
     Args:
         without: names of options that Python does not take here.
@@ -555,7 +556,7 @@ def roles_part(
         default: as `part` has it.
     """
 
-    def make(given: Mapping[str, Any], _: str) -> Roles:
+    def make(given: Given, _: str) -> Roles:
         if not sampling:
             return roles_from(given, passed_over=passed_over)
         named = {name: value for name, value in given.items() if name in sampling}
@@ -570,7 +571,7 @@ def roles_part(
 
 
 def among_roles(role: str, *, passed_over: Sequence[str] = (), columns: str = "qi") -> dict[str, Any]:
-    """What an option says of itself whose value Python may also give with all roles at once, as `roles`.
+    """Return what makes an option that Python may also give with all roles at once, as `roles`.
 
     Args:
         role: the field of `Roles` that the value is from.
@@ -578,7 +579,7 @@ def among_roles(role: str, *, passed_over: Sequence[str] = (), columns: str = "q
         columns: the parameter of the quasi-identifiers.
     """
 
-    def make(given: Mapping[str, Any], _: str) -> Any:
+    def make(given: Given, _: str) -> Any:
         if given.get(columns):
             raise UsageError(f"{spelled('roles')} and {spelled(columns)} both name columns. Give one of them.")
         return getattr(roles_from({**given, "qi": ()}, passed_over=passed_over), role)
@@ -587,13 +588,13 @@ def among_roles(role: str, *, passed_over: Sequence[str] = (), columns: str = "q
 
 
 def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
-    """The field of a further table, which is read as the target is.
+    """Return the field of a further table, which is read as the target is.
 
     Args:
         help, section, more: as `Option` has them. label: the name of a frame in reports; empty = "frame".
     """
 
-    def make(given: Mapping[str, Any], parameter: str) -> Target | None:
+    def make(given: Given, parameter: str) -> Target | None:
         table = given.get(parameter)
         if table is None or isinstance(table, Target):
             return table
@@ -604,13 +605,13 @@ def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
 
 
 def tables_option(help: str, section: str, **more: Any) -> Any:
-    """The field of several further tables, which are read as the target is.
+    """Return the field of several further tables, which are read as the target is.
 
     Args:
         help, section, more: as `Option` has them.
     """
 
-    def make(given: Mapping[str, Any], parameter: str) -> tuple[Target, ...]:
+    def make(given: Given, parameter: str) -> tuple[Target, ...]:
         tables = given.get(parameter)
         return () if tables is None else tuple(make_target(table, read=given.get("read")) for table in tables)
 

@@ -220,7 +220,7 @@ def disclosure(job: Job, request: _DisclosureCommand) -> int:
 def _answer_questions(job: Job, request: DisclosureRequest, file: Path) -> int:
     """Answer the questions of a file of knowledge about the table of a request. Return the exit code."""
     from sqlaudit.audits.disclosure.api import what_if
-    from sqlaudit.audits.disclosure.what_if import load_knowledge
+    from sqlaudit.audits.disclosure.knowledge import load_knowledge
 
     if job.work.explain:
         raise UsageError("--explain does not work with --given. Use --dry-run to see the statements.")

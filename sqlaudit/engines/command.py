@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.options import REQUIRED, Option, RequestPart, made, parts_of, request_from, written_files
+from sqlaudit.base.options import REQUIRED, Given, Option, RequestPart, made, parts_of, request_from, written_files
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
@@ -128,7 +128,7 @@ class PublicFunction(Generic[Q, R]):
                 _refuse_wrong_type(*argument)
             raise
 
-    def _answer(self, given: Mapping[str, Any]) -> R:
+    def _answer(self, given: Given) -> R:
         return self.__wrapped__(request_from(self.request, given))
 
     def _near(self, named: Mapping[str, Any]) -> str:
@@ -250,7 +250,7 @@ class Command(PublicFunction[Asked, R]):
     def _beside(self) -> dict[str, ParameterOfPython]:
         return _ENGINE
 
-    def _answer(self, given: Mapping[str, Any]) -> R:
+    def _answer(self, given: Given) -> R:
         db, limits = given["db"], made(Limits, given["limits"], "limits")
         request = request_from(self.request, given)
         self.check(request, db)

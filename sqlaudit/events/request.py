@@ -19,6 +19,7 @@ from sqlaudit.base.options import (
     SHARE,
     TEXT,
     WHOLE,
+    Given,
     OptionKind,
     check_bounds,
     choice,
@@ -103,7 +104,7 @@ class Tolerance:
         return f"{spelled('tolerance')} {self.column}={self.within[:40]}"
 
 
-def read_tolerances(name: str, given: Mapping[str, Any] | Sequence[Any] | str) -> tuple[Tolerance, ...]:
+def read_tolerances(name: str, given: Given | Sequence[Any] | str) -> tuple[Tolerance, ...]:
     """Read tolerances from a mapping of columns, or texts such as `day=7d`.
 
     Raises:

@@ -22,6 +22,7 @@ from sqlaudit.base.options import (
     ORDERED,
     TABLE,
     TEXT,
+    Given,
     Option,
     OptionKind,
     option,
@@ -124,7 +125,7 @@ _LEVELS = OptionKind("levels", lambda _, value: value, python="Mapping[str, Any]
 """Levels as Python states them."""
 
 
-def _target(given: Mapping[str, Any], _: str) -> Target:
+def _target(given: Given, _: str) -> Target:
     """Return the target, which Python must name, and be it None."""
     named = {name: given[name] for name in ("query", "where", "read") if name in given}
     return make_target(given["target"], **named)
@@ -134,7 +135,7 @@ def _target_options() -> Iterator[Option]:
     yield Option("target", TABLE, _TARGET_HELP, LOOK, needed=True, positional=True, only_python=True)
 
 
-def _hierarchy(given: Mapping[str, Any], _: str) -> Hierarchy:
+def _hierarchy(given: Given, _: str) -> Hierarchy:
     """Return the hierarchy, from its levels as Python states them, or from the form of the command line.
 
     Raises:

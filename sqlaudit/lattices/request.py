@@ -18,6 +18,7 @@ from sqlaudit.base.options import (
     SOURCE,
     VIEW,
     WEIGHTS,
+    Given,
     Option,
     OptionKind,
     check_bounds,
@@ -112,7 +113,7 @@ class LatticePublication(BucketPublication):
         return bool(self.view) or super().is_sql
 
 
-def _keep_walk(given: Mapping[str, object], _: str) -> bool:
+def _keep_walk(given: Given, _: str) -> bool:
     """Return True if every decided node is to be kept, by the option of Python or else of the command line."""
     keep = given.get("walk", given.get("show_walk"))
     return keep is not None and bool(FLAG.read("walk", keep))

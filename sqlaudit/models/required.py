@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlaudit.base.options import NAMES, Option, OptionKind, option, part, several
+from sqlaudit.base.options import NAMES, Given, Option, OptionKind, option, part, several
 from sqlaudit.base.spec import HOLD, Requirement
 
 # The registry of models is imported when a requirement is read, not when options are declared.
@@ -52,7 +52,7 @@ def requirements_part(
     """
     kind = requirements_among(among)
 
-    def make(given: Mapping[str, Any], _: str) -> tuple[Requirement, ...]:
+    def make(given: Given, _: str) -> tuple[Requirement, ...]:
         return (*_required_by(presets, given.get("preset")), *kind.read("require", given.get("require")))
 
     def options() -> Iterable[Option]:

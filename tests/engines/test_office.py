@@ -21,7 +21,7 @@ import sqlaudit
 from sqlaudit.base.errors import InputError, MissingDriver, SqlauditError, UsageError
 from sqlaudit.base.relation import Remark
 from sqlaudit.base.spec import ReadOptions, Target
-from sqlaudit.engines.duckdb import office
+from sqlaudit.engines.duckdb import excel, statistics_files
 from tests.cli.runner import run
 from tests.engines.duckdb_helpers import SECRET, error_of, read, rows_of, types_of, written
 from tests.engines.sas7bdat import write_sas7bdat
@@ -535,8 +535,8 @@ def test_formats_of_stata_and_sas(tmp_path: Path) -> None:
 
 
 def test_many_rows_come_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "_CELLS", 20)
-    monkeypatch.setattr(office, "_ROWS", 7)
+    monkeypatch.setattr(statistics_files, "_CELLS", 20)
+    monkeypatch.setattr(excel, "_ROWS", 7)
     for count in (0, 1, 19, 20, 21, 40):
         rows = [["a", "b"], *([i, f"v{i}" if i % 3 else None] for i in range(count))]
         expected = [tuple(row) for row in rows[1:]]
@@ -663,7 +663,7 @@ def test_queries_conditions_and_a_certificate(tmp_path: Path) -> None:
     assert read(Target(query=both))[1] == [(30,), (30,)]
     certificate = tmp_path / "p.json"
     run("audit", path, "--sheet", "People", "--qi", "age", "--require", "k=1", "--certificate", certificate)
-    assert json.loads(certificate.read_text())["asked"]["read"] == {"sheet": "People"}
+    assert json.loads(certificate.read_text())["request"]["read"] == {"sheet": "People"}
     assert run("verify", certificate).code == 0
     sheet(tmp_path / "p.xlsx", [["age", "ill"], [30, "flu"], [31, "cold"], [40, "flu"]])
     assert run("verify", certificate).code == 1

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, SqlauditError, UsageError
+from sqlaudit.base.errors import EngineError, Incomplete, Interrupted, SqlauditError, UnknownColumn, UsageError
 from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines.postgres import connect as postgres_connect
@@ -63,7 +63,7 @@ SQL_ERRORS = {
         "written in PostgreSQL's own SQL, for instance extract(year FROM birth).",
     ),
     "SELECT t.agee FROM public.ages AS t": (
-        UsageError,
+        UnknownColumn,
         "There is no column 'agee' in the step 'classes'. Did you mean 'age'?",
     ),
     "SELECT age FROM agess": (UsageError, "There is no table 'agess' in the step 'classes'. Did you mean 'age'?"),

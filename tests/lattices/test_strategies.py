@@ -71,7 +71,7 @@ def searched(**more):
 def test_a_report_shows_the_local_optimum_of_each_strategy():
     found = searched(measure="precision")
     local = found.local
-    assert (local.strategies, local.without, local.falls) == (4, 0, 0)
+    assert (local.strategies, local.without, local.loss_decreases) == (4, 0, 0)
     assert [(one.levels, one.strategies) for one in local.optima] == [((3, 0), 1), ((1, 1), 2), ((2, 1), 1)]
     assert local.optima[0].loss == found.best.loss
     assert found.loss_monotone is True
@@ -89,7 +89,7 @@ def test_where_a_coarser_node_may_lose_less_it_is_said():
     assert found.loss_monotone is False
     losses = {node.levels: node.loss for node in found.safe_nodes}
     assert (losses[1, 0], losses[1, 1]) == (20, 18)  # two rows are left out, or classes of 3 and 3
-    assert found.local.falls == 2  # the same with ages in twenties
+    assert found.local.loss_decreases == 2  # the same with ages in twenties
     assert found.local.optima[0].levels == found.best.levels
     said = " ".join(render_text(document_of(found)).split())
     assert "Coarser nodes lose no less no (not used by the search)" in said

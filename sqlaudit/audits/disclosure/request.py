@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FLAG, RANGE, SOURCE, WHOLE, OptionKind, check_bounds, option
+from sqlaudit.base.options import FLAG, RANGE, SOURCE, WHOLE, Given, OptionKind, check_bounds, option
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.spec import NullPolicy, Roles, Target, roles_part, target_part
 from sqlaudit.models.disclosure.exact import MOST_TERMS, exact_threshold
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.disclosure.what_if import Knowledge
+    from sqlaudit.audits.disclosure.knowledge import Knowledge
 
 WORST: Literal["worst"] = "worst"
 
@@ -115,15 +115,15 @@ class DisclosureRequest:
         return (self.target,)
 
 
-def _knowledge(given: Mapping[str, Any], name: str) -> Knowledge:
+def _knowledge(given: Given, name: str) -> Knowledge:
     """Return the knowledge, which is given as a mapping or as a file."""
-    from sqlaudit.audits.disclosure.what_if import load_knowledge, read_knowledge
+    from sqlaudit.audits.disclosure.knowledge import load_knowledge, read_knowledge
 
     value = given[name]
     return read_knowledge(value) if isinstance(value, Mapping) else load_knowledge(value)
 
 
-def _terms(given: Mapping[str, object], name: str) -> int:
+def _terms(given: Given, name: str) -> int:
     """Return the number of terms. None is no number here, neither all nor the default."""
     terms: int = WHOLE.read(name, given.get(name, MOST_TERMS))
     return terms

@@ -97,4 +97,7 @@ def command(**options: Any) -> int:
     """
     from sqlaudit.cli.console.run import ConsoleRequest, run_console
 
-    return run_console(ConsoleRequest(start=options.pop("request"), **options))
+    start: StartingRoles = options.pop("request")
+    return run_console(
+        ConsoleRequest(roles=start.roles, requirements=start.requirements, inputs=start.inputs, **options)
+    )

@@ -12,10 +12,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 from prompt_toolkit import PromptSession
@@ -29,10 +30,9 @@ from pygments.token import Keyword, _TokenType
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import code_of as audit_code
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError, verdict
-from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.spec import Limits, ReadOptions, Requirement, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
-from sqlaudit.cli.console.command import StartingRoles
 from sqlaudit.cli.console.commands import GROUPS
 from sqlaudit.cli.console.completion import ConsoleCompleter
 from sqlaudit.cli.console.screen import Screen, Terminal, check_into, width_of
@@ -60,7 +60,8 @@ class ConsoleRequest:
         db: the value of `--db`.
         read: how files are read.
         texts: what to run, in order; empty for a prompt.
-        start: roles and requirements until they are changed.
+        roles, requirements: those that hold until they are changed.
+        inputs: further inputs of models.
         layout: one of `command.FORMATS`.
         file: the file for all results.
         show_values: whether classes show their values.
@@ -71,7 +72,9 @@ class ConsoleRequest:
     db: str | None
     read: ReadOptions
     texts: tuple[str, ...]
-    start: StartingRoles
+    roles: Roles
+    requirements: tuple[Requirement, ...]
+    inputs: Mapping[str, Any]
     layout: str
     file: Path | None
     show_values: bool
@@ -95,7 +98,7 @@ def run_console(request: ConsoleRequest) -> ExitCode:
     with connection as workspace:
         screen = Screen(outside.terminal(), request.layout)
         session = Session(
-            workspace, screen, GROUPS, request.start.inputs, request.show_values, timeout=request.limits.timeout
+            workspace, screen, GROUPS, request.inputs, request.show_values, timeout=request.limits.timeout
         )
         session.state = _first_state(workspace, request)
         if request.file is not None:
@@ -120,13 +123,13 @@ def run_console(request: ConsoleRequest) -> ExitCode:
 def _first_state(workspace: Workspace, request: ConsoleRequest) -> State:
     """Return the state at the start. Tables and inputs are read, so that errors in them come first."""
     targets = [workspace.target(name) for name in request.names]
-    inputs = request.start.inputs
+    inputs = request.inputs
     for target in targets:
         workspace.describe(target)
     if "population" in inputs:  # a table that an audit reads besides
         population = population_target(inputs, Target(relation="audited", read=request.read))
         workspace.query(population.query) if population.query else workspace.target(population.relation)
-    return State(targets[0] if targets else None, request.start.roles, request.start.requirements)
+    return State(targets[0] if targets else None, request.roles, request.requirements)
 
 
 def run_script(session: Session, outside: Outside, texts: Sequence[str]) -> ExitCode:

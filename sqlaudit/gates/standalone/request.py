@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FLAG, TEXT, Option, OptionKind, all_options_of, choice, option, part
+from sqlaudit.base.options import FLAG, TEXT, Given, Option, OptionKind, all_options_of, choice, option, part
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Requirement, Roles, Target, roles_part
 from sqlaudit.gates.request import PolicySource, policy_part
@@ -87,7 +87,7 @@ def _cell_options() -> Iterator[Option]:
     return (replace(column, section=_CELLS) for column in all_options_of(AggregatesRequest) if column.name in names)
 
 
-def _cells(given: Mapping[str, object], _: str) -> CellColumns:
+def _cells(given: Given, _: str) -> CellColumns:
     columns = [column for column in _cell_options() if given.get(column.name)]
     return CellColumns(**{column.name: column.kind.read(column.name, given[column.name]) for column in columns})
 
@@ -95,7 +95,7 @@ def _cells(given: Mapping[str, object], _: str) -> CellColumns:
 _CHECKS = OptionKind("checks", lambda _, value: value, python="Checks")
 
 
-def _checks(given: Mapping[str, Any], name: str) -> tuple[str | Requirement, ...]:
+def _checks(given: Given, name: str) -> tuple[str | Requirement, ...]:
     """Return the checks: rules for cells where a column of cells is named, else requirements and names of models.
 
     Raises:

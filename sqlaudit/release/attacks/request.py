@@ -15,6 +15,7 @@ from sqlaudit.base.options import (
     SHARE,
     SOURCE,
     WHOLE,
+    Given,
     OptionKind,
     all_options_of,
     check_bounds,
@@ -50,7 +51,7 @@ _HIERARCHIES = OptionKind(SOURCE.name, SOURCE.read, python="Hierarchies | Mappin
 _SURE = OptionKind(SHARE.name, SHARE.read, python="int | str | float | Fraction")
 
 
-def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, object]:
+def _inputs(given: Given, name: str) -> Mapping[str, Any]:
     """Return categories as inputs of sensitive attributes."""
     categories = given.get(name)
     if categories is None:
@@ -60,7 +61,7 @@ def _inputs(given: Mapping[str, Any], name: str) -> Mapping[str, object]:
     return read_inputs(categories) if isinstance(categories, Mapping) else load_inputs(categories)
 
 
-def _hierarchies(given: Mapping[str, Any], name: str) -> Mapping[str, object]:
+def _hierarchies(given: Given, name: str) -> Mapping[str, Any]:
     """Return the hierarchies of the quasi-identifiers, by column."""
     hierarchies = given.get(name)
     if hierarchies is None:
@@ -101,7 +102,7 @@ class KnownSearch:
             )
 
 
-def _published(given: Mapping[str, object], _: str) -> KnownSearch | None:
+def _published(given: Given, _: str) -> KnownSearch | None:
     """Return the search that made the release, None if its requirements are unknown."""
     search = request_from(KnownSearch, given)
     return search if search.requirements else None
@@ -198,10 +199,6 @@ class AttackRequest:
                 f"{spelled('other_qi')} and {spelled('position')} need another release: name it with "
                 f"{spelled('other_release')}."
             )
-        if self.only:
-            from sqlaudit.release.attacks.run import chosen
-
-            chosen(self.only)
 
     @property
     def targets(self) -> tuple[Target, ...]:

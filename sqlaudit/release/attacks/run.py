@@ -181,7 +181,7 @@ Name = str | Pair
 """A column, as `zip`, as `zip=plz` where the other table calls it otherwise, or as a pair of both names."""
 
 
-@command(AttackRequest, plan_attacks)
+@command(AttackRequest, plan_attacks, check=lambda request, _: chosen(request.only))
 def attack(engine: Engine, request: AttackRequest) -> AttackResult:
     """Try attacks on a release and tell how many persons each exposes, and how surely (`sqlaudit attack`).
 

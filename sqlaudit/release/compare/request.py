@@ -18,6 +18,7 @@ from sqlaudit.base.options import (
     SOURCE,
     TABLE,
     WHOLE,
+    Given,
     OptionKind,
     check_bounds,
     choice,
@@ -53,7 +54,7 @@ _OF_SYNTHETIC = ("synthetic", "holdout", "known", "nulls")
 _KEY = OptionKind(ORDERED.name, ORDERED.read, python=NAMES.python)
 
 
-def _table(given: Mapping[str, Any], parameter: str) -> Target | None:
+def _table(given: Given, parameter: str) -> Target | None:
     """Return a table as a target, read as the others are; None if there is none.
 
     Raises:
@@ -65,12 +66,12 @@ def _table(given: Mapping[str, Any], parameter: str) -> Target | None:
     return None if table is None else make_target(table, read=given.get("read"))
 
 
-def _needed_table(given: Mapping[str, Any], parameter: str) -> Target:
+def _needed_table(given: Given, parameter: str) -> Target:
     """Return a table as `_table` does. Raise UsageError if there is none, as for every target."""
     return _table(given, parameter) or make_target(None)
 
 
-def _release(given: Mapping[str, Any], parameter: str) -> Target:
+def _release(given: Given, parameter: str) -> Target:
     """Return the release, with the table of values of one in buckets."""
     return make_target(_needed_table(given, parameter), buckets=given.get("buckets"))
 

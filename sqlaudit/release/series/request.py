@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, check_bounds, option, part
+from sqlaudit.base.options import COLUMN, FLAG, NAMES, WHOLE, Given, check_bounds, option, part
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import ROLES, Folding, Requirement, Target, make_target, values_option
 from sqlaudit.models.required import requirements_part
@@ -16,7 +15,7 @@ from sqlaudit.models.required import requirements_part
 _SHOW = "Output"
 
 
-def _targets(given: Mapping[str, Any], _: str) -> tuple[Target, ...]:
+def _targets(given: Given, _: str) -> tuple[Target, ...]:
     """Return the releases as targets. A frame or a query has no name; its place in the series is one."""
     tables = given["targets"]
     several = tables if isinstance(tables, Sequence) and not isinstance(tables, str) else (tables,)

@@ -20,6 +20,7 @@ from sqlaudit.base.options import (
     SHARE,
     TEXT,
     WHOLE,
+    Given,
     Option,
     OptionKind,
     check_bounds,
@@ -215,7 +216,7 @@ def _places_needed() -> Any:
 def _places_by_name() -> Any:
     """Return the field of columns that have the names of their parameters, unless others are given."""
 
-    def make(given: Mapping[str, Any], _: str) -> Places:
+    def make(given: Given, _: str) -> Places:
         return request_from(Places, {**given, **{name: given.get(name, name) for name in PLACE_COLUMNS}})
 
     def options() -> Iterator[Option]:

@@ -8,7 +8,19 @@ from fractions import Fraction
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FLAG, SECONDS, WEIGHTS, WHOLE, Option, check_bounds, choice, nested, option, part
+from sqlaudit.base.options import (
+    FLAG,
+    SECONDS,
+    WEIGHTS,
+    WHOLE,
+    Given,
+    Option,
+    check_bounds,
+    choice,
+    nested,
+    option,
+    part,
+)
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Publication, Suppressed
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, roles_part, target_part
@@ -28,7 +40,7 @@ class How(StrEnum):
 _WAYS = choice(How)
 
 
-def _choose_how(given: Mapping[str, object], _: str) -> How:
+def _choose_how(given: Given, _: str) -> How:
     """Return the way to search: Python names it, the command line has flags.
 
     Raises:

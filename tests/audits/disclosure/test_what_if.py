@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.audits.disclosure.what_if import WhatIfResult, load_knowledge
+from sqlaudit.audits.disclosure.knowledge import load_knowledge
+from sqlaudit.audits.disclosure.what_if import WhatIfResult
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.disclosure.witness import ContradictoryKnowledge
