@@ -51,7 +51,7 @@ _NOT_GIVEN = object()
 _COMPLETING = threading.RLock()
 
 
-def _is_plain(cls: type, options: dict[str, Any]) -> bool:
+def _is_plain(cls: type, options: dict[str, object]) -> bool:
     """Return True if this module supports all that the class and the options have."""
     if options not in _OPTIONS or any("__dataclass_fields__" in above.__dict__ for above in cls.__mro__[1:]):
         return False
@@ -59,7 +59,7 @@ def _is_plain(cls: type, options: dict[str, Any]) -> bool:
     return not any("InitVar" in kind or "KW_ONLY" in kind for kind in kinds)
 
 
-def _make_lazy(cls: Any, by_place: bool) -> Any:
+def _make_lazy(cls: Any, by_place: bool) -> object:
     """Return the class with methods that complete it when they are first needed.
 
     Args:
@@ -88,7 +88,7 @@ class _AttributeLater:
     def __init__(self, cls: Any, name: str) -> None:
         self._cls, self._name = cls, name
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> object:
         _complete(self._cls)
         return getattr(self._cls, self._name)
 
@@ -108,25 +108,25 @@ def _complete(cls: Any) -> None:
             type.__setattr__(cls, "__init__", compiled)
 
 
-def _lazy_methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _lazy_methods(cls: Any) -> Iterator[tuple[str, Callable[..., object]]]:
     """Yield the methods that differ from class to class, with their names."""
     compared = _getter_later(cls, lambda field: field.compare)
     hashed = _getter_later(cls, lambda field: field.compare if field.hash is None else field.hash)
 
-    def first(self: Any, /, *arguments: Any, **keywords: Any) -> None:
+    def first(self: object, /, *arguments: object, **keywords: object) -> None:
         _complete(cls)
         cls.__init__(self, *arguments, **keywords)
 
     first.stands_in = True  # type: ignore[attr-defined]
 
-    def equal(self: Any, other: object) -> bool:
+    def equal(self: object, other: object) -> bool:
         return compared()(self) == compared()(other) if other.__class__ is self.__class__ else NotImplemented
 
-    def hashing(self: Any) -> int:
+    def hashing(self: object) -> int:
         return hash(hashed()(self))
 
     @recursive_repr()
-    def text(self: Any) -> str:
+    def text(self: object) -> str:
         names = [field.name for field in dataclasses.fields(cls) if field.repr]
         return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
@@ -135,11 +135,11 @@ def _lazy_methods(cls: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _getter_later(
     cls: Any, is_included: Callable[[dataclasses.Field[Any]], bool | None]
-) -> Callable[[], Callable[[Any], tuple[Any, ...]]]:
+) -> Callable[[], Callable[[object], tuple[object, ...]]]:
     """Return a function that returns, made when first needed, the getter of a tuple of the included fields."""
 
     @cache
-    def make_getter() -> Callable[[Any], tuple[Any, ...]]:
+    def make_getter() -> Callable[[object], tuple[object, ...]]:
         names = [field.name for field in dataclasses.fields(cls) if is_included(field)]
         return (
             attrgetter(*names) if len(names) > 1 else lambda instance: tuple(getattr(instance, name) for name in names)
@@ -165,18 +165,18 @@ def _compile_init(cls: Any) -> Callable[..., None]:
     return init
 
 
-def _has_factory(field: dataclasses.Field[Any]) -> bool:
+def _has_factory(field: dataclasses.Field[object]) -> bool:
     return field.default_factory is not dataclasses.MISSING
 
 
-def _parameter(field: dataclasses.Field[Any]) -> str:
+def _parameter(field: dataclasses.Field[object]) -> str:
     """Return the parameter of `__init__` for a field."""
     if _has_factory(field):
         return f"{field.name}=_not_given_"
     return field.name if field.default is dataclasses.MISSING else f"{field.name}=_default_{field.name}"
 
 
-def _value(field: dataclasses.Field[Any]) -> str:
+def _value(field: dataclasses.Field[object]) -> str:
     """Return the expression in `__init__` for the value of a field."""
     if not _has_factory(field):
         return field.name
@@ -184,13 +184,13 @@ def _value(field: dataclasses.Field[Any]) -> str:
     return f"{default} if {field.name} is _not_given_ else {field.name}" if field.init else default
 
 
-def _refuse_to_set(self: Any, name: str, value: object) -> None:
+def _refuse_to_set(self: object, name: str, value: object) -> None:
     if _is_frozen(self, name):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     object.__setattr__(self, name, value)
 
 
-def _refuse_to_delete(self: Any, name: str) -> None:
+def _refuse_to_delete(self: object, name: str) -> None:
     if _is_frozen(self, name):
         raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
     object.__delattr__(self, name)

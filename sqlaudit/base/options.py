@@ -122,18 +122,18 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(word if word[:1].isalnum() else f"'{word}'" for word in words)
 
 
-def _as_it_is(_: str, value: Any) -> Any:
+def _as_it_is(_: str, value: object) -> object:
     return value
 
 
-def _texts(name: str, value: Any) -> tuple[str, ...]:
+def _texts(name: str, value: object) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if not all(isinstance(text, str) for text in texts):
         raise UsageError(f"{spelled(name)} takes texts{_type_of(value)}.")
     return texts
 
 
-def _seconds(name: str, value: Any) -> float:
+def _seconds(name: str, value: object) -> float:
     number: float = _of(Real, "a number of seconds")(name, value)
     if not 0 <= number <= MOST_SECONDS:
         bound = f"at most {MOST_SECONDS:,} seconds" if number > 0 else "0 seconds or more"
@@ -141,14 +141,14 @@ def _seconds(name: str, value: Any) -> float:
     return number
 
 
-def _delimiter(name: str, value: Any) -> str:
+def _delimiter(name: str, value: object) -> str:
     character = _SPELLED_DELIMITERS.get(value.lower(), value) if isinstance(value, str) else ""
     if len(character) != 1 and value != "":
         raise UsageError(f"{spelled(name)} takes one character, or tab.")
     return character
 
 
-def _names(name: str, value: Any) -> tuple[str, ...]:
+def _names(name: str, value: object) -> tuple[str, ...]:
     names = several(value, about(name)) if isinstance(value, Iterable) and not isinstance(value, Mapping) else (None,)
     if not all(isinstance(value_name, str) for value_name in names):
         raise UsageError(
@@ -157,10 +157,10 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     return tuple(str(value_name) for value_name in names)
 
 
-def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
+def _of(kind: type, words: str) -> Callable[[str, object], Any]:
     """A reader that takes values of one type alone."""
 
-    def read(name: str, value: Any) -> Any:
+    def read(name: str, value: object) -> object:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise UsageError(f"{spelled(name)} takes {words}{_type_of(value)}.")
         return value
@@ -168,7 +168,7 @@ def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
     return read
 
 
-def _type_of(value: Any) -> str:
+def _type_of(value: object) -> str:
     """Return what was given instead: its type, as a value may be what nobody should read."""
     foreign = (
         next((element for element in value if not isinstance(element, str)), None)
@@ -179,10 +179,10 @@ def _type_of(value: Any) -> str:
     return f", not a value of type {type(value).__name__}{inner_type}"
 
 
-def _exactly(read: Callable[[Any], Fraction], words: str) -> Callable[[str, Any], Fraction]:
+def _exactly(read: Callable[[Any], Fraction], words: str) -> Callable[[str, object], Fraction]:
     """A reader of exact numbers."""
 
-    def exact(name: str, value: Any) -> Fraction:
+    def exact(name: str, value: object) -> Fraction:
         try:
             return read(value)
         except UsageError:
@@ -250,7 +250,7 @@ def listed(words: Iterable[str]) -> OptionKind:
 def one_of(*words: str, of: type[str] = str) -> OptionKind:
     """One of some words, as a text or what `of` makes of it."""
 
-    def read(name: str, value: Any) -> str:
+    def read(name: str, value: object) -> str:
         if value not in words:
             raise UsageError(f"{spelled(name)} is one of {_listed(words)}, not {str(value)[:60]!r}.")
         return of(value)
@@ -299,7 +299,7 @@ class Option:
     needed: bool = False
     or_none: bool = False
     positional: bool = False
-    python_default: Any = None
+    python_default: object = None
 
     def check(self, value: Any) -> None:
         """Raise an error if a number is out of bounds.
@@ -311,7 +311,7 @@ class Option:
         if not (low and (self.most is None or value <= self.most) and (self.below is None or value < self.below)):
             raise OutOfRange(f"{spelled(self.name)} must be {self._bounds()}, not {value}.")
 
-    def in_python(self) -> tuple[str, Any, str]:
+    def in_python(self) -> tuple[str, object, str]:
         """Return type, default and text of the parameter of a function: nothing of flags, and no weights are None."""
         default = self.default if self.python_default is None else self.python_default
         default = None if isinstance(default, dict) else default
@@ -339,13 +339,13 @@ class Option:
 
 
 def option(
-    default: Any,
+    default: object,
     kind: OptionKind,
     help: str,
     section: str,
     make: Make | None = None,
     parameters: tuple[str, ...] = (),
-    **more: Any,
+    **more: object,
 ) -> Any:
     """Return a field that is an option.
 
@@ -356,7 +356,9 @@ def option(
         parameters: parameters of Python that are no option. With them, `make` is called when one of them is given,
             and otherwise the option alone decides.
     """
-    metadata: dict[str, Any] = {_OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}}
+    metadata: dict[str, object] = {
+        _OPTION: {"kind": kind, "help": help, "section": section, "default": default, **more}
+    }
     if make is not None:
         metadata[_PART] = RequestPart(make, parameters=parameters)
     if isinstance(default, dict):
@@ -398,7 +400,7 @@ def part(
     return field(metadata={_PART: RequestPart(make, options, parameters, kind)}, **default)
 
 
-def nested(request: Callable[..., Any]) -> Any:
+def nested(request: Callable[..., object]) -> Any:
     """Return a field that is a request with options of its own; without any of them it has its defaults."""
     kind: Any = request
     return part(
@@ -424,7 +426,7 @@ def parts_of(request: type[Any]) -> Iterator[Option | RequestPart]:
             yield member.metadata[_PART]
 
 
-def all_options_of(request: type[Any]) -> Iterator[Option]:
+def all_options_of(request: type[object]) -> Iterator[Option]:
     """Yield the options of a request and of its parts, in the order of the fields."""
     for declared in parts_of(request):
         yield from (declared,) if isinstance(declared, Option) else declared.options()
@@ -440,7 +442,7 @@ def written_files(request: Any) -> Iterator[Path]:
             yield from written_files(value)
 
 
-def request_from(request: type[T], given: Given, **more: Any) -> T:
+def request_from(request: type[T], given: Given, **more: object) -> T:
     """Return a request made from what was given for its options, each read as its field says.
 
     Args:
@@ -473,7 +475,7 @@ def _decides(declared: RequestPart, own: Option | None, given: Given) -> bool:
     return any(given.get(parameter) is not None for parameter in declared.parameters)
 
 
-def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) -> T:
+def made(request: type[T], given: T | Mapping[str, object] | None, parameter: str) -> T:
     """Return a request that Python gives as one, as a mapping of its fields, or not at all.
 
     Args:
@@ -494,7 +496,7 @@ def made(request: type[T], given: T | Mapping[str, Any] | None, parameter: str) 
     return request_from(request, {names.get(key, key): value for key, value in given.items()})
 
 
-def check_bounds(request: Any) -> None:
+def check_bounds(request: object) -> None:
     """Check every option of a request: its type, and that a number is within its bounds.
 
     Each value becomes what its option reads from it, so that requests made in code are like those of every edge.

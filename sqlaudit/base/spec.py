@@ -137,7 +137,7 @@ class Buckets:
         UsageError: no table, or no column of buckets.
     """
 
-    table: Any = option(None, TABLE, _VALUES_OF, LOOK, name="buckets", metavar="TABLE")
+    table: object = option(None, TABLE, _VALUES_OF, LOOK, name="buckets", metavar="TABLE")
     column: str = option(
         "", COLUMN, "With --buckets: column of the bucket, in both tables.", LOOK, name="bucket_column"
     )
@@ -502,12 +502,12 @@ class Limits:
 
 
 def make_target(
-    target: Any,
+    target: object,
     *,
     query: str = "",
     where: str = "",
-    read: ReadOptions | Mapping[str, Any] | None = None,
-    buckets: Buckets | Mapping[str, Any] | None = None,
+    read: ReadOptions | Mapping[str, object] | None = None,
+    buckets: Buckets | Mapping[str, object] | None = None,
 ) -> Target:
     """A target from what people pass: a name or path, a frame, or a query; with buckets the persons of a release."""
     if isinstance(target, Target) and buckets is None:
@@ -579,7 +579,7 @@ def among_roles(role: str, *, passed_over: Sequence[str] = (), columns: str = "q
         columns: the parameter of the quasi-identifiers.
     """
 
-    def make(given: Given, _: str) -> Any:
+    def make(given: Given, _: str) -> object:
         if given.get(columns):
             raise UsageError(f"{spelled('roles')} and {spelled(columns)} both name columns. Give one of them.")
         return getattr(roles_from({**given, "qi": ()}, passed_over=passed_over), role)

@@ -111,7 +111,7 @@ class PublicFunction(Generic[Q, R]):
         self.__wrapped__, self.__module__ = function, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
 
-    def __call__(self, *args: Any, **named: Any) -> R:
+    def __call__(self, *args: object, **named: object) -> R:
         try:
             bound = self.__signature__.bind(*args, **named)
         except TypeError as error:
@@ -131,7 +131,7 @@ class PublicFunction(Generic[Q, R]):
     def _answer(self, given: Given) -> R:
         return self.__wrapped__(request_from(self.request, given))
 
-    def _near(self, named: Mapping[str, Any]) -> str:
+    def _near(self, named: Mapping[str, object]) -> str:
         """Return a hint at the parameter that a wrong name may mean."""
         odd = next((name for name in named if name not in self.__signature__.parameters), "")
         near = "qi" if odd.startswith("qua") else next(iter(difflib.get_close_matches(odd, self.parameters, 1)), "")
@@ -294,7 +294,7 @@ _TAKEN: dict[str, tuple[type | tuple[type, ...], str]] = {
 """The types that are checked here; others are checked where they are used."""
 
 
-def _refuse_wrong_type(name: str, annotation: str, value: Any) -> None:
+def _refuse_wrong_type(name: str, annotation: str, value: object) -> None:
     """Raise UsageError if an annotation such as `int | None` does not allow a value. Unknown types allow everything."""
     kinds = [kind.strip().partition("[")[0] for kind in annotation.split(" | ")]
     allowed = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
