@@ -351,7 +351,11 @@ def wanted_classes(atoms: int, slack: int = 0) -> list[Wanted]:
 
 
 def gather(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) -> Candidates:
-    """The candidates in the lists for the first two roles."""
+    """Return the candidates: the classes in the lists for antecedents and for the consequent.
+
+    Args:
+        signatures: those that were scanned. found: the positions of the lowest classes, by what they are needed for.
+    """
     copies: dict[int, int] = {}
     own: set[int] = set()
     for want, positions in found:
@@ -370,7 +374,7 @@ def gather(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) ->
 
 
 def negated_maxima(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) -> list[Fraction]:
-    """The disclosure by 0, 1, 2, … negated atoms, "this person does not have that value", from the lists for them.
+    """Return the disclosure by 0, 1, 2, … negated atoms, "this person does not have that value", from their lists.
 
     The best use is to rule out the most frequent other values for one person, which leaves
     r1 / (n - r2 - … - r(k+1)). This is the attacker of l-diversity (Martin et al., section 4).
@@ -414,17 +418,17 @@ class Allocator:
         self.nothing = Best(np.where(split == 0, 1.0, np.inf), ((), *[None] * atoms))
 
     def products(self, candidate: int) -> tuple[Product, ...]:
-        """M(0 … atoms) of a candidate, exactly."""
+        """Return M(0 … atoms) of a candidate, exactly."""
         n, counts = self._candidates.signatures.signature(candidate)
         return exact_products(n, counts[: self.atoms], self.atoms)
 
     def weight(self, candidate: int) -> Fraction:
-        """n / r1 of a candidate."""
+        """Return n / r1 of a candidate, the factor of the class that holds the consequent."""
         n, counts = self._candidates.signatures.signature(candidate)
         return Fraction(n, counts[0])
 
     def value(self, way: Way) -> Fraction:
-        """The product that a way reaches, exactly."""
+        """Return the product that a way reaches, exactly."""
         if way not in self._values:
             factors = [self.products(candidate)[atoms].value for candidate, atoms, _ in way]
             weights = [self.weight(candidate) for candidate, _, own in way if own]
@@ -444,7 +448,10 @@ class Allocator:
         return self._singles[key]
 
     def combine(self, left: Best, right: Best) -> Best:
-        """The best split of t atoms between two groups of classes, for every t."""
+        """Return the best split of t atoms between two groups of classes, for every t.
+
+        Floats narrow the splits down to those near the minimum; fractions choose among these.
+        """
         usable = self._split >= 0
         table = left.approximate[None, :] * right.approximate[np.where(usable, self._split, 0)]
         table = np.where(usable, np.maximum(table, SMALLEST), np.inf)
@@ -455,22 +462,26 @@ class Allocator:
             ways[t] = self._decide(_join(left.ways[s], right.ways[t - s]) for s in splits)
         return Best(table.min(axis=1), tuple(ways))
 
-    def lower(self, several: Sequence[Best]) -> Best:
-        """For every t the lowest of several."""
-        table = np.array([best.approximate for best in several]).T
-        near = self._near(table)
+    def lower(self, alternatives: Sequence[Best]) -> Best:
+        """Return the least product that one of the alternatives reaches with t atoms, and its way, for every t.
+
+        Floats narrow the alternatives down to those near the minimum; fractions choose among these.
+        """
+        table = np.array([best.approximate for best in alternatives]).T  # rows: t, columns: alternatives
         ways = [
-            self._decide(several[place].ways[t] for place in np.flatnonzero(row).tolist()) for t, row in enumerate(near)
+            self._decide(alternatives[position].ways[t] for position in np.flatnonzero(is_near).tolist())
+            for t, is_near in enumerate(self._near(table))
         ]
         return Best(table.min(axis=1), tuple(ways))
 
     def _near(self, table: FloatArray) -> NDArray[np.bool_]:
-        """Return which entries of each row may be its minimum in truth."""
+        """Return True for the entries that may be the minimum of their row: floats are too inexact to exclude them."""
         least = table.min(axis=1)
         limit = np.maximum(least * (1 + tolerance(self.atoms)), UNCERTAIN)
         return np.asarray((table <= limit[:, None]) & np.isfinite(table))
 
     def _decide(self, ways: Iterable[Way | None]) -> Way | None:
+        """Return the way with the least exact product, by length and order in a tie; None if there is no way."""
         different = {way for way in ways if way is not None}
         if len(different) < 2:
             return next(iter(different), None)
@@ -478,13 +489,14 @@ class Allocator:
 
 
 def _join(left: Way | None, right: Way | None) -> Way | None:
+    """Return the way over the classes of both, sorted; None if one of them is impossible."""
     if left is None or right is None:
         return None
     return tuple(sorted(left + right))
 
 
 def maximum_disclosure(signatures: Signatures, k: int) -> DisclosureCurve:
-    """The disclosure curve for 0 … `k` pieces of knowledge.
+    """Return the disclosure curve for 0 … `k` pieces of knowledge.
 
     Cost: one pass over the signatures (vectorized, memory for one block), then a program over at most (k + 1)(k + 2)
     candidates; more only where floats cannot tell them apart.
@@ -515,10 +527,10 @@ def check_level(signatures: Signatures, k: int) -> None:
 
 
 def solve(signatures: Signatures, found: list[tuple[Wanted, Positions]], fewest: int, k: int) -> DisclosureCurve:
-    """The curve, from the lists of lowest classes among `signatures` and the fewest distinct values of a class.
+    """Return the curve, from the lists of lowest classes among `signatures` and the fewest distinct values of a class.
 
-    Somebody is certain from k = fewest - 1 on, when k antecedents leave one person of that class no other value; lists
-    for so many atoms are not used.
+    A person is certain from k = fewest - 1 on, when k antecedents leave one person of that class no other value; lists
+    for that number of atoms or more are not used.
     """
     atoms = min(k + 1, fewest - 1)
     found = [(want, positions) for want, positions in found if want.atoms <= atoms]
@@ -552,7 +564,7 @@ class WorstCase:
         self._after = self._running(self._order[::-1])[::-1]
 
     def _running(self, order: list[int]) -> list[Best]:
-        """The minimum over the first 0, 1, 2, … classes in `order`."""
+        """Return the minimum over the first 0, 1, 2, … classes in `order`."""
         return list(accumulate(map(self._single, order), self._allocator.combine, initial=self._allocator.nothing))
 
     def _single(self, candidate: int, own: bool = False) -> Best:
