@@ -198,7 +198,7 @@ class UnsortedMatching(Attack):
     source: ClassVar[str] = SWEENEY
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The other release, columns in common, and an order of rows."""
+        """Return why the attack cannot be tried: no other release, no columns in common, or no order of rows."""
         if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(release, release.other):
@@ -417,7 +417,7 @@ class ComplementaryReleases(Attack):
     source: ClassVar[str] = f"{SWEENEY}; Ganta, Kasiviswanathan, Smith: Composition Attacks, KDD 2008"
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The other release, a column in common, and classes that do not overlap."""
+        """Return why the attack cannot be tried: no other release, no columns in common, or no classes to join."""
         if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(release, release.other) and not release.request.other_qi:
@@ -431,7 +431,7 @@ class ComplementaryReleases(Attack):
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """The joined classes that are smaller than k."""
+        """Join the classes of both releases, and yield the exposure in those smaller than k."""
         assert release.other is not None
         figures = dict(zip((*_CLASSES, *_NEWLY), _joined(release, release.other), strict=True))
         at_least = figures["newly_at_least"] or 0
@@ -452,7 +452,7 @@ class ComplementaryReleases(Attack):
 
 
 def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
-    """The figures of the joined classes."""
+    """Return the figures of the joined classes, in the order of `_CLASSES` and `_NEWLY`."""
     in_both, own_qi = shared_columns(release, other), release.request.roles.quasi_identifiers
     other_qi = release.request.other_qi or tuple(name for name in in_both if name in own_qi)
     common = [(name, name) for name in own_qi if name in other_qi]
