@@ -81,7 +81,7 @@ def _members(number: int, result: AuditResult) -> str:
 
 
 def risk_facts(result: AuditResult) -> doc.Facts | None:
-    """The risk that an attacker who knows that a person is in the table finds that person's row (prosecutor)."""
+    """Return the risks of a prosecutor, who knows that a person is in the table; None for a table without groups."""
     sizes = result.classes
     if not sizes.count or sizes.min_size is None:
         return None
@@ -99,7 +99,7 @@ def risk_facts(result: AuditResult) -> doc.Facts | None:
 
 
 def _size_table(result: AuditResult) -> doc.Table:
-    """Groups and rows by group size; empty bands are left out."""
+    """Return the table of groups and rows by group size, without empty bands."""
     sizes, units = result.classes, _units(result)
     heads = ("group size", "#groups", f"#{units}", f"#share of {units}")
     of_rows = ("matching rows", None, "#for rows", "#share of rows")
@@ -111,12 +111,14 @@ def _size_table(result: AuditResult) -> doc.Table:
 
 
 def failing_table(result: AuditResult) -> doc.Table:
-    """The failing groups that were read: one a line with its values, where the result holds them, else alike ones
-    in one line."""
+    """Return the table of the failing groups that were read.
+
+    With their values each group has a line. Without values, groups with equal sizes, failures and figures share one.
+    """
     keyed = any(failing.key is not None for failing in result.failing)
-    alike = Counter[tuple[str, ...]]()
+    groups_by_cells = Counter[tuple[str, ...]]()
     for failing in result.failing:
-        said = [
+        figures = [
             _FIGURES[name].format(doc.figure(value))
             if name in _FIGURES
             else f"{name.replace('_', ' ')}: {doc.figure(value)}"
@@ -126,7 +128,7 @@ def failing_table(result: AuditResult) -> doc.Table:
         key = key_text(failing.key) if keyed else ""
         sizes = (doc.count(failing.size) if unit_of(result) == "person" else "", doc.count(failing.rows))
         fails = (", ".join(failing.fails), failing.sensitive or "" if len(result.sensitive) > 1 else "")
-        alike[*sizes, *fails, ", ".join(said), key] += failing.classes
+        groups_by_cells[*sizes, *fails, ", ".join(figures), key] += failing.classes
     heads = (
         None if keyed else "#groups",
         "#people" if unit_of(result) == "person" else None,
@@ -136,11 +138,11 @@ def failing_table(result: AuditResult) -> doc.Table:
         "figures" if any(failing.figures for failing in result.failing) else None,
         "group" if keyed else None,
     )
-    return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in alike.items()))
+    return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in groups_by_cells.items()))
 
 
-def key_text(key: Mapping[str, object] | None) -> str:
-    """The values of a group as `age 34, sex Male`; missing ones are `(missing)`, long ones are cut."""
+def key_text(key: Mapping[str, Any] | None) -> str:
+    """Return the values of a group as `age 34, sex Male`; missing ones are `(missing)`, long ones are cut."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in (key or {}).items())
 
 
@@ -167,7 +169,7 @@ class Band:
 
 
 def size_bands(sizes: ClassSizes) -> Iterator[Band]:
-    """The bands that contain groups, for the table and the picture beside it."""
+    """Yield the bands of group sizes that contain groups, for the table and its picture."""
     for low, high in _BANDS:
         inside = [(s, n) for s, n in sizes.sizes if s >= low and (high is None or s <= high)]
         if inside:
@@ -175,8 +177,8 @@ def size_bands(sizes: ClassSizes) -> Iterator[Band]:
             yield Band(low, high, classes, classes if sizes.per_row else sum(s * n for s, n in inside))
 
 
-def value_text(value: object) -> str:
-    """A value for people: missing ones are `(missing)`, the empty text is two quotes, long ones are cut."""
+def value_text(value: Any) -> str:
+    """Return a value as text for people: `(missing)` for NULL, two quotes for the empty text, long values cut."""
     if value is None:
         return "(missing)"
     text = str(value)
@@ -189,41 +191,42 @@ _MOST_DRAWN = 3
 
 
 def distribution_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """The distribution of each sensitive attribute in its worst groups, beside the whole table.
+    """Yield the distribution of each sensitive attribute in its worst groups and in the whole table.
 
-    Values are named where the result holds them, else by their rank.
+    Values are named if the result contains them, else numbered by their rank.
     """
     for worst in result.worst_classes:
         which = f"the groups of at least two {_units(result)} in which it is least diverse"
         if worst.basis == _FAILING:
             which = "the largest groups that fail a requirement on it"
-        said = f"Share of each value of {worst.sensitive} in the whole table and in {which}."
-        said += " A person counts once for each value." if unit_of(result) == "person" else ""
+        text = f"Share of each value of {worst.sensitive} in the whole table and in {which}."
+        text += " A person counts once for each value." if unit_of(result) == "person" else ""
         hint = ""
         if not any(value.shown for value in worst.values):
-            said += " Values are numbered by frequency in the table, the most frequent first."
+            text += " Values are numbered by frequency in the table, the most frequent first."
             hint = f"{spelled('show_values', True)} names the values."
-        yield doc.Paragraph(doc.Toned(said, hint=hint))
-        titles: list[str] = []  # no two alike
-        for found in worst.classes:
-            title = key_text(found.key) if found.key is not None else _sized(result, found)
-            alike = sum(other == title or other.startswith(f"{title}, no. ") for other in titles)
-            titles.append(f"{title}, no. {alike + 1}" if alike else title)
+        yield doc.Paragraph(doc.Toned(text, hint=hint))
+        titles: list[str] = []  # numbered if equal, as they are keys of the series below
+        for group in worst.classes:
+            title = key_text(group.key) if group.key is not None else _title_by_size(result, group)
+            repeats = sum(other == title or other.startswith(f"{title}, no. ") for other in titles)
+            titles.append(f"{title}, no. {repeats + 1}" if repeats else title)
         names = [_name(value) for value in worst.values]
-        columns = [[value.share for value in worst.values], *(found.shares for found in worst.classes)]
+        columns = [[value.share for value in worst.values], *(group.shares for group in worst.classes)]
         drawn = dict(zip((_WHOLE, *titles[:_MOST_DRAWN]), columns, strict=False))
         series = {title: [float(share) for share in shares] for title, shares in drawn.items()}
         bars_title = f"Shares of each value of {worst.sensitive} in the whole table and in the worst groups"
         yield doc.bars(bars_title, names, series, "share", share=True)
-        rows = ((name, *(doc.percent(shares[place]) for shares in columns)) for place, name in enumerate(names))
+        rows = ((name, *(doc.percent(shares[index]) for shares in columns)) for index, name in enumerate(names))
         yield doc.table(("value", *(doc.Column(title, True) for title in (_WHOLE, *titles))), rows)
 
 
-def _sized(result: AuditResult, found: ClassDistribution) -> str:
-    members = _members(found.size, result)
+def _title_by_size(result: AuditResult, group: ClassDistribution) -> str:
+    """Return the title of a group, or of several equal ones, whose values are not shown."""
+    members = _members(group.size, result)
     if result.classes.per_row:
-        return f"{members} that match" + (f" (of {doc.count(found.classes)} rows)" if found.classes > 1 else "")
-    return f"Group of {members}" if found.classes == 1 else f"{doc.count(found.classes)} groups of {members}"
+        return f"{members} that match" + (f" (of {doc.count(group.classes)} rows)" if group.classes > 1 else "")
+    return f"Group of {members}" if group.classes == 1 else f"{doc.count(group.classes)} groups of {members}"
 
 
 def _name(value: SharedValue) -> str:
@@ -236,7 +239,7 @@ _MOST_POINTS = 400
 
 
 def sizes_picture(result: AuditResult) -> doc.Picture | None:
-    """Rows (or people) by the size of their group, in the bands of the table beside it."""
+    """Return the picture of rows (or people) by group size, in the bands of the table; None without groups."""
     bands = list(size_bands(result.classes))
     if not bands:
         return None
@@ -261,7 +264,7 @@ def sizes_picture(result: AuditResult) -> doc.Picture | None:
 
 
 def risk_picture(result: AuditResult) -> doc.Picture | None:
-    """The share of rows in groups up to each size: their risk is at least 1 in that size."""
+    """Return the curve of the share of rows in groups up to each size, whose risk is at least 1 in that size."""
     sizes, units = result.classes, _units(result)
     rows = [(classes if sizes.per_row else size * classes) for size, classes in sizes.sizes]
     points = [
@@ -288,7 +291,7 @@ def risk_picture(result: AuditResult) -> doc.Picture | None:
 def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction | None = None) -> Iterator[doc.Picture]:
     """Yield what k pieces of knowledge can reveal, for both attackers, beside the threshold if there is one."""
     for disclosure in disclosures:
-        if len({(one.maximum, one.negated) for one in disclosure.points}) > 1:
+        if len({(point.maximum, point.negated) for point in disclosure.points}) > 1:
             curves = {
                 "any basic implications": [[point.k, float(point.maximum)] for point in disclosure.points],
                 "negated atoms only": [[point.k, float(point.negated)] for point in disclosure.points],
@@ -300,7 +303,7 @@ def disclosure_pictures(disclosures: Iterable[Disclosure], threshold: Fraction |
 
 
 def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
-    """The sensitive columns that have a single value in some group."""
+    """Yield the sentence on sensitive columns with a single value in some group, if there are any."""
     names = [
         check.sensitive
         for check in result.checks
@@ -308,12 +311,14 @@ def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
     ]
     if result.rows and names and result.classes.count > 1:
         where = "At least one group has" if len(names) == 1 else "Some groups have"
-        alone = f"a single value of {doc.listing(names, last='or')}"
-        yield doc.bad(f"{where} {alone}. Anyone known to be in {'it' if len(names) == 1 else 'one'} has that value.")
+        single_value = f"a single value of {doc.listing(names, last='or')}"
+        yield doc.bad(
+            f"{where} {single_value}. Anyone known to be in {'it' if len(names) == 1 else 'one'} has that value."
+        )
 
 
 def _steps(result: AuditResult) -> Iterator[str]:
-    """Next steps, most useful first."""
+    """Yield the next steps, most useful first."""
     if not result.rows:
         yield f"No rows were found. Check the table and the {spelled('where')} condition."
         return
@@ -344,7 +349,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
 
 
 def _instance(names: Sequence[str]) -> str:
-    """An expression over a column that the table has, where a usual one fits its name."""
+    """Return an example of a coarser expression over the first column whose name suggests one; empty without one."""
     usual = {"birth_date": "year({})", "age": "floor({} / 10)"}
     for name in names:
         concept = concept_of(name) if name.isidentifier() else None
@@ -364,7 +369,7 @@ def sampled_paragraph(roles: Mapping[str, Any]) -> Iterator[doc.Block]:
 
 
 def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """A table with a column for the sample and one for the population, which is estimated."""
+    """Yield the table of figures of the sample and estimates for the population."""
     yield doc.table(
         ("figure", "#sample", "#population, estimated", "#bias"),
         (row for check in result.checks for row in model_of(check.model).population_rows(check, result.classes)),
@@ -374,26 +379,28 @@ def population_blocks(result: AuditResult) -> Iterator[doc.Block]:
 
 
 def beliefs_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """An attacker's beliefs about the stated person before and after the release, for each sensitive attribute."""
-    found = {check.sensitive: check.details["person"] for check in result.checks if "person" in check.details}
-    for sensitive, beliefs in found.items():
+    """Yield an attacker's beliefs about the stated person before and after the release, by sensitive attribute."""
+    beliefs_by_attribute = {
+        check.sensitive: check.details["person"] for check in result.checks if "person" in check.details
+    }
+    for sensitive, beliefs in beliefs_by_attribute.items():
         yield doc.table(
             (f"value of {sensitive}", "#prior", "#posterior"),
             (
                 (
-                    value_text(one["value"]) if "value" in one else f"value {one['rank']}",
-                    doc.percent(one["prior"]),
-                    "contradicted" if one["posterior"] is None else doc.percent(one["posterior"]),
+                    value_text(belief["value"]) if "value" in belief else f"value {belief['rank']}",
+                    doc.percent(belief["prior"]),
+                    "contradicted" if belief["posterior"] is None else doc.percent(belief["posterior"]),
                 )
-                for one in beliefs
+                for belief in beliefs
             ),
             "Belief in each value that people like this one have in the population and in the table. All other values "
             "have a belief of 0 after the release.",
         )
-        if not all("value" in one for one in beliefs):
+        if not all("value" in belief for belief in beliefs):
             hint = f"{spelled('show_values', True)} names them."
-            said = "Values are numbered by frequency in the table, the most frequent first."
-            yield doc.Paragraph(doc.Toned(said, hint=hint))
+            text = "Values are numbered by frequency in the table, the most frequent first."
+            yield doc.Paragraph(doc.Toned(text, hint=hint))
 
 
 _NULLS = {
@@ -404,10 +411,10 @@ _NULLS = {
 
 
 def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
-    """Each clause of HIPAA's Safe Harbor: what was found, by column names and counts."""
+    """Yield the findings for each clause of HIPAA's Safe Harbor, by column names and counts."""
     for check in (check for check in result.checks if check.of_columns == SAFE_HARBOR):
         clauses = check.details["clauses"]
-        rows = ((one["clause"], one["title"], *clause_text(one).partition(": ")[::2]) for one in clauses)
+        rows = ((clause["clause"], clause["title"], *clause_text(clause).partition(": ")[::2]) for clause in clauses)
         yield doc.table(("clause", "identifier", "verdict", "found"), rows)
         if reviewed := check.details["reviewed"]:
             yield doc.Paragraph(f"Not checked, because you reviewed them: {doc.listing(reviewed, None)}.")
@@ -495,7 +502,7 @@ class AuditReport(Report[AuditResult]):
 
 
 def _known_rows(result: AuditResult) -> str | None:
-    """Return how many rows of a person are known, where that was narrowed and makes a difference."""
+    """Return how many rows of a person attackers know; None if that is not limited, or makes no difference."""
     several = any(warned.code == "several_combinations" for warned in result.warnings)
     return result.roles.get("known_rows") if several else None
 
@@ -533,7 +540,7 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
 
 
 def _figures(result: AuditResult) -> Iterator[doc.Table]:
-    """One table of the checks of whole records, then one for each sensitive attribute."""
+    """Yield a table of the checks of quasi-identifiers, then one for each sensitive attribute."""
     subjects = dict.fromkeys(check.sensitive for check in result.checks)
     for subject in sorted(subjects, key=lambda name: name is not None):
         checks = [check for check in result.checks if check.sensitive == subject]
@@ -542,18 +549,18 @@ def _figures(result: AuditResult) -> Iterator[doc.Table]:
             verdict = (limit_text(check), VERDICTS[check.status], short_cell(check, result.rows))
             rows.append((full_title(check), level_text(check), *verdict))
             rows += [(f"… {name}", level, "", "", "") for name, level in other_levels(check).items()]
-        judged = any(check.status is not None for check in checks)
-        verdicts = ("#limit", "verdict", "#failing rows") if judged else (None, None, None)
+        has_verdicts = any(check.status is not None for check in checks)
+        verdicts = ("#limit", "verdict", "#failing rows") if has_verdicts else (None, None, None)
         yield doc.table(
             ("model", "#level", *verdicts), rows, f"Sensitive column {subject}:" if subject is not None else ""
         )
 
 
 def _checksum(result: AuditResult) -> str:
-    """Equal for equal figures on every engine: sizes of groups, levels and verdicts."""
+    """Return a hash of group sizes, levels and verdicts, the same on every engine for the same figures."""
     levels = [
         (check.text, check.model, check.sensitive, doc.figure(check.level, 10), check.status) for check in result.checks
     ]
     sizes = [(int(size), int(classes)) for size, classes in result.classes.sizes]
-    said = repr((int(result.rows), sizes, [[str(part) for part in level] for level in levels]))
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    content = repr((int(result.rows), sizes, [[str(part) for part in level] for level in levels]))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -164,26 +164,31 @@ def _refuse_joined_tables(opened: OpenedAudit, sizes: ClassSizes) -> None:
 
 
 def _warnings(opened: OpenedAudit, judged: Judged) -> tuple[Warned, ...]:
-    """Return what a reader should know, and for whom a verdict holds that counts persons."""
+    """Return the warnings: on columns and tables, on spellings, on counts of people, and on functions in SQL."""
     table, request = opened.table, opened.request
     published, roles = table.published, table.published_roles
-    named = (*request.coverage.insensitive, *((roles.weights.label,) if roles.weights else ()))
-    warnings = audit_warnings(table.engine, published, roles, judged.sizes, judged.rows, named)
-    persons = (roles.entity.label,) if roles.entity else ()
-    spellings = [
-        Warned("spelling_variants", (name,) if name else persons, reason)
+    assigned = (*request.coverage.insensitive, *((roles.weights.label,) if roles.weights else ()))
+    column_warnings = audit_warnings(table.engine, published, roles, judged.sizes, judged.rows, assigned)
+    entity = (roles.entity.label,) if roles.entity else ()
+    spelling_warnings = [
+        # Without a name the conflict concerns all attributes: the people are spelled in several ways
+        Warned("spelling_variants", (name,) if name else entity, reason)
         for name, reason in opened.spelling_conflicts.items()
     ]
     columns = (column for names in request.roles.by_role().values() for column in names)
     sql = (request.target.query, request.target.where, *columns)
-    for_whom = person_warnings(table, opened.combinations)
-    return (*warnings, *spellings, *for_whom, *warn_about_functions(sql, table.engine.dialect))
+    return (
+        *column_warnings,
+        *spelling_warnings,
+        *person_warnings(table, opened.combinations),
+        *warn_about_functions(sql, table.engine.dialect),
+    )
 
 
 def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:
-    """Return why nothing can be said yet of sensitive attributes, by name: their values may be spellings of one.
+    """Return why attributes cannot be judged, by name: two of their values may be spellings of one value.
 
-    The key None stands for all attributes: the persons are concerned, or classes in which attributes are joined.
+    The key None stands for all attributes: people are spelled in several ways, or attributes are judged jointly.
     """
     conflicts: dict[str | None, str] = dict(table.spelling_conflicts().items())
     entity = table.roles.entity.label if table.roles.entity else ""
@@ -192,16 +197,16 @@ def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:
 
 
 def missing_values(summaries: Iterable[SensitiveSummary]) -> Iterator[Warned]:
-    """Say which sensitive attributes have missing values, which count as a value in every model of diversity."""
+    """Yield a warning for each attribute with missing values, which count as one value in every model of diversity."""
     for summary in summaries:
         if summary.null_rows:
-            said = f"{summary.name} is missing in {plural(summary.null_rows, 'row')}, which count as one value of it."
+            text = f"{summary.name} is missing in {plural(summary.null_rows, 'row')}, which count as one value of it."
             hint = f"To judge the others alone, use {spelled('where', f'{summary.name} IS NOT NULL')}."
-            yield Warned(MISSING_VALUES, (summary.name,), f"{said} {hint}", hint)
+            yield Warned(MISSING_VALUES, (summary.name,), f"{text} {hint}", hint)
 
 
 def _coverage(request: AuditRequest, warnings: Sequence[Warned], rows: int) -> list[Check]:
-    """The checks of direct identifiers, and of columns without a role where each needs one."""
+    """Return the checks of direct identifiers, and of columns without a role where each column needs a role."""
     checks = [*identifier_checks(request.roles.identifiers, request.coverage.accepted_identifiers, rows)]
     if request.coverage.all_columns_named:
         checks.append(columns_check(warnings, rows))

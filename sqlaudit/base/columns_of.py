@@ -48,8 +48,12 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
 
 
 def _expression(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
-    """Return the expression that a text is; the parser is imported only now."""
-    from sqlglot import exp
+    """Parse a text as an expression over the columns of a relation, and return it with its SQL.
+
+    Raises:
+        UsageError: the text is not an expression, reads no column, or compares a column of type VARIANT.
+    """
+    from sqlglot import exp  # slow to import, and not needed where roles are names of columns
 
     from sqlaudit.base.guard import MisreadError, RandomRowsError, guard_expression, kinds_of, remark_on, warn
 
@@ -64,9 +68,10 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
         match = find_column(column.name, relation)
         if match is None:
             raise unknown_column(column.name, relation, option)
-        around = column.find_ancestor(exp.Cast, exp.Is)  # TRY_CAST is a CAST, and NULL is NULL in every type
-        cast_to = around.to.sql("duckdb") if isinstance(around, exp.Cast) else ""
-        if around is None or around.this.unnest() is not column or "VARIANT" in cast_to.upper():
+        # A VARIANT is safe only as the operand of a cast to another type (TRY_CAST is a CAST here), or of IS NULL
+        operator = column.find_ancestor(exp.Cast, exp.Is)
+        cast_to = operator.to.sql("duckdb") if isinstance(operator, exp.Cast) else ""
+        if operator is None or operator.this.unnest() is not column or "VARIANT" in cast_to.upper():
             _refuse_variant(match, option)
         column.set("this", exp.to_identifier(match.name, quoted=True))
     if match is None:

@@ -161,7 +161,14 @@ def _remove_unfinished(path: Path, pid: str = "") -> bool:
 
 
 def _write_note(temporary: Path, mark: str) -> Path | None:
-    """Return the note of a temporary file; None if the temporary directory is not writable, since notes only help."""
+    """Write the path of a temporary file to a note in the system's temporary directory. Return the note's path.
+
+    A later run finds the file by its note if this one is killed. A note that cannot be written is no error, since the
+    file is also found when a run writes to the same folder: the answer is then None.
+
+    Args:
+        mark: the host and process, as in the name of the temporary file.
+    """
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=f"sqlaudit-{_NOTE}-{mark}")
         with os.fdopen(handle, "wb") as file:

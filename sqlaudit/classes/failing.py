@@ -344,18 +344,19 @@ class FailingClasses:
 
     @cached_property
     def _figures(self) -> dict[str, str]:
-        """The expressions of the figures over the columns of a class, by label."""
-        columns: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.in_reports}
+        """The SQL expressions of the figures over the columns of a class, by label."""
+        expressions: dict[str, list[str]] = {fact.name: [fact.name] for fact in self.facts if fact.in_reports}
         for listing, name in self._listings:
             labels = listing.figure_columns_with_values(name) if self.keys else listing.figure_columns(name)
             for label, column in labels:
-                columns.setdefault(label, []).append(column)
+                expressions.setdefault(label, []).append(column)
         for figure in self._model_figures:
             with_values = self.keys and figure.label_with_values
-            columns.setdefault(figure.label_with_values if with_values else figure.label, [figure.expression])
+            expressions.setdefault(figure.label_with_values if with_values else figure.label, [figure.expression])
+        # Requirements that share a figure each list it, with NULL in the classes that they do not list
         return {
-            label: names[0] if len(names) == 1 else level_macro("first_known", names=names)
-            for label, names in columns.items()
+            label: same_figure[0] if len(same_figure) == 1 else level_macro("first_known", names=same_figure)
+            for label, same_figure in expressions.items()
         }
 
     def statement(self, limit: int | None) -> Statement:

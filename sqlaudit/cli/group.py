@@ -135,11 +135,11 @@ class Commands(click.Group):
                 formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run a command and leave with its exit code."""
-        if os.environ.get("_SQLAUDIT_COMPLETE"):
+        """Run a command and exit with its exit code."""
+        if os.environ.get("_SQLAUDIT_COMPLETE"):  # a shell asks for completions, which click writes itself
             return super().main(args, prog_name, **extra)
         arguments = list(sys.argv[1:] if args is None else args)
-        extra.pop("standalone_mode", None)
+        extra.pop("standalone_mode", None)  # click's own handling of errors, which `Boundary` replaces
         name = prog_name or "sqlaudit"
         with (
             ENDING.raising(),

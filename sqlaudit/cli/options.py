@@ -216,16 +216,18 @@ def whole_request(request: type[object], last: Sequence[str] = (), **help_texts:
     inputs = [option for option in options if option.kind is TABLE and option.section == LOOK]
     others = [option for option in options if option not in inputs]
 
-    def make(**values: object) -> dict[str, object]:
-        given: dict[str, object] = {}
+    def make(**values: Any) -> dict[str, Any]:
+        """Return the arguments of the command: its request from click's values, and with tables the database."""
+        fields: dict[str, Any] = {}
         for name, group in tables.items():
-            named = dict(group.extract(values))
-            if (target := named.pop("target", None)) is not None:
-                given |= {"read": target.read, name: target}
-            given |= named
-        given |= option_values(options, values)
-        answer: dict[str, object] = {"request": request_from(request, given)}
-        return answer | {"db": given["db"]} if tables else answer
+            table_fields = dict(group.extract(values))
+            # Groups of one table call it `target`; the request calls it by the name of its part
+            if (target := table_fields.pop("target", None)) is not None:
+                fields |= {"read": target.read, name: target}
+            fields |= table_fields
+        fields |= option_values(options, values)
+        arguments: dict[str, Any] = {"request": request_from(request, fields)}
+        return arguments | {"db": fields["db"]} if tables else arguments
 
     def parameters_for(options: Iterable[Option]) -> Iterator[click.Parameter]:
         for field_option in options:

@@ -302,7 +302,11 @@ class AdbcReader:
         return done[0]
 
     def _cancel(self, thread: threading.Thread) -> None:
-        """Cancel the running statement, and wait some seconds for its end."""
+        """Cancel the running statement, and wait some seconds for its end.
+
+        A statement that does not end stays in `_running`, so that neither `close` nor a new transaction touches the
+        connection that it uses.
+        """
         running = self._running
         if running is not None:
             with suppress(Exception):

@@ -19,7 +19,6 @@ from sqlaudit.base.options import (
     SHARE,
     TEXT,
     WHOLE,
-    Given,
     OptionKind,
     check_bounds,
     choice,
@@ -49,7 +48,8 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"(\d{1,9})\s*(s|min|h|d|w)", re.ASCII)
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _DECIMALS = re.compile(r"\(\s*\d+\s*,\s*(\d+)\s*\)")
-_UNSAID_DECIMALS = 15
+_DEFAULT_DECIMALS = 15
+"""Decimals of a column whose type does not name a scale."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Tolerance:
     within: str
 
     def span(self, column: Chosen) -> dict[str, Any]:
-        """The parameters of the statement that finds the values within it.
+        """Return the parameters of the statement that finds the values within the tolerance.
 
         Raises:
             UsageError: the column has no distances, or the tolerance does not fit its type.
@@ -74,22 +74,22 @@ class Tolerance:
             day = column.kind is Kind.DATE
             return {"unit": "days" if day else "seconds", "within": seconds // 86_400 if day else seconds, "digits": 0}
         if column.kind in (Kind.INTEGER, Kind.DECIMAL):
-            whole = column.kind is Kind.INTEGER
-            said = _DECIMALS.search(column.type)
-            digits = 0 if whole else int(said[1]) if said else _UNSAID_DECIMALS
-            scaled = floor(self._number(column) * 10**digits)  # values have no more decimals: between there is nothing
+            is_integer = column.kind is Kind.INTEGER
+            scale = _DECIMALS.search(column.type)
+            digits = 0 if is_integer else int(scale[1]) if scale else _DEFAULT_DECIMALS
+            scaled = floor(self._number(column) * 10**digits)  # exact: no two values differ by less than a last digit
             within = Raw(f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled))
-            return {"unit": "whole" if whole else "decimal", "within": within, "digits": digits}
+            return {"unit": "whole" if is_integer else "decimal", "within": within, "digits": digits}
         raise UsageError(
             f"{self._as_given()}: {column.name!r} is {column.kind.value}. A tolerance needs dates, times, whole "
             "numbers or decimals: cast the column in a view or a query."
         )
 
     def _seconds(self, column: Chosen) -> int:
-        found = _TIME.fullmatch(self.within.strip())
-        if found is None:
+        duration = _TIME.fullmatch(self.within.strip())
+        if duration is None:
             raise UsageError(f"{self._as_given()}: {column.name!r} has times. Give a duration: 30min, 12h, 7d or 2w.")
-        return int(found[1]) * _SECONDS[found[2]]
+        return int(duration[1]) * _SECONDS[duration[2]]
 
     def _number(self, column: Chosen) -> Fraction:
         try:
@@ -104,43 +104,56 @@ class Tolerance:
         return f"{spelled('tolerance')} {self.column}={self.within[:40]}"
 
 
-def read_tolerances(name: str, given: Given | Sequence[Any] | str) -> tuple[Tolerance, ...]:
+def read_tolerances(name: str, value: Mapping[str, Any] | Sequence[Any] | str) -> tuple[Tolerance, ...]:
     """Read tolerances from a mapping of columns, or texts such as `day=7d`.
+
+    Args:
+        name: the option, for errors. value: its value.
 
     Raises:
         UsageError: a text without a column or a tolerance.
     """
-    if isinstance(given, Mapping):
-        return tuple(Tolerance(column, str(within)) for column, within in given.items())
-    return tuple(one if isinstance(one, Tolerance) else _read(name, str(one)) for one in several(given))
+    if isinstance(value, Mapping):
+        return tuple(Tolerance(column, str(within)) for column, within in value.items())
+    return tuple(item if isinstance(item, Tolerance) else _parse_tolerance(name, str(item)) for item in several(value))
 
 
-def _read(name: str, text: str) -> Tolerance:
-    column, equals, within = (part.strip() for part in text.rpartition("="))
-    if not (column and equals and within):
+def _parse_tolerance(name: str, text: str) -> Tolerance:
+    """Return the tolerance of a text such as `day=7d`.
+
+    Raises:
+        UsageError: the text lacks the column or the distance; the message names the option `name`.
+    """
+    # The last = is the separator, because a column may be an expression that has one
+    column, separator, within = (part.strip() for part in text.rpartition("="))
+    if not (column and separator and within):
         raise UsageError(
             f"{spelled(name)} needs a column and a distance, for example day=7d or amount=10, not {text[:60]!r}."
         )
     return Tolerance(column, within)
 
 
-def tolerated(chosen: Sequence[Chosen], events: int, given: Sequence[Tolerance]) -> dict[int, Tolerance]:
-    """The tolerances by the positions of their columns.
+def tolerated(chosen: Sequence[Chosen], events: int, tolerances: Sequence[Tolerance]) -> dict[int, Tolerance]:
+    """Return the tolerances by the positions of their columns.
+
+    Args:
+        chosen: the columns of the search, those of events first. events: number of columns of events.
+        tolerances: as the user wrote them.
 
     Raises:
         UsageError: a column is not a column of events, or is named twice.
     """
-    found: dict[int, Tolerance] = {}
-    names = [one.name.casefold() for one in chosen[:events]]
-    for one in given:
-        if one.column.casefold() not in names:
-            raise UnknownColumn(f"{spelled('tolerance')} names {one.column!r}, which is not in {spelled('qi')}.")
-        place = names.index(one.column.casefold())
-        if place in found:
-            raise UsageError(f"{spelled('tolerance')} names {one.column!r} twice.")
-        one.span(chosen[place])
-        found[place] = one
-    return found
+    by_position: dict[int, Tolerance] = {}
+    names = [column.name.casefold() for column in chosen[:events]]
+    for tolerance in tolerances:
+        if tolerance.column.casefold() not in names:
+            raise UnknownColumn(f"{spelled('tolerance')} names {tolerance.column!r}, which is not in {spelled('qi')}.")
+        position = names.index(tolerance.column.casefold())
+        if position in by_position:
+            raise UsageError(f"{spelled('tolerance')} names {tolerance.column!r} twice.")
+        tolerance.span(chosen[position])  # raises if the tolerance does not fit the column's type
+        by_position[position] = tolerance
+    return by_position
 
 
 # The request on people and their events.
@@ -150,8 +163,12 @@ MOST_KNOWN = 6
 _WHO, _KNOW, _FAR = "People and events", "Attacker's knowledge", "Search"
 
 
-def _known(name: str, value: object) -> int:
-    """The largest number of a range `1..3`, or a number; the report covers every smaller one, too."""
+def _known(name: str, value: Any) -> int:
+    """Return the number of known events: a number, or the end of a range `1..3`, since smaller numbers are covered.
+
+    Raises:
+        UsageError: neither of them; the message names the option `name`.
+    """
     first, _, last = str(value).replace(" ", "").rpartition("..")
     if first in ("", "1") and last.isascii() and last.isdecimal() and len(last) < 7:
         return int(last)

@@ -74,7 +74,7 @@ class WarehouseAnswers:
         )
 
     def of_test(self, table: TableEntry, spec: TestSpec, today: datetime.date) -> list[GateTest]:
-        """The results of one test: one for each sensitive attribute. What was not answered is an error."""
+        """Return the results of one test, one for each sensitive attribute; an error where there is no answer."""
         statements_by_wording = [
             statements_of(table, spec, wording) for wording in self.wordings or (Wording("duckdb", run=self.run),)
         ]
@@ -116,7 +116,7 @@ class WarehouseAnswers:
         return judged(table, spec, check, row.table_rows, classes, today)
 
     def unused(self) -> tuple[str, ...]:
-        """Return what is to be said of rows that no test asked for."""
+        """Return the warning about result rows that belong to no test; empty if there are none."""
         left = [name for name in self.rows if name not in self.used]
         if not left:
             return ()
@@ -127,7 +127,7 @@ class WarehouseAnswers:
 
 
 def read_answers(files: Sequence[Path], run: str = "") -> WarehouseAnswers:
-    """The answers in some files.
+    """Read the answers in files with the results of a warehouse.
 
     Raises:
         InputError: a file cannot be read, or none holds a row. UsageError: a file of another kind.
@@ -181,7 +181,7 @@ def _contradictions(statement: PolicyStatement, row: WarehouseRow) -> Iterator[s
 
 
 def _expected(statement: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
-    """The verdicts that fit the figures of a row; the level of a figure at its limit fits several."""
+    """Return the verdicts that fit the figures of a row; a level at its limit fits several."""
     if not row.table_rows or (row.unusable and not isinstance(statement.spec.limit, CellLimit)):
         return ("undecided",)
     rule = _rule(statement)
@@ -198,7 +198,11 @@ def _expected(statement: PolicyStatement, row: WarehouseRow) -> tuple[str, ...]:
 
 
 def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -> bool:
-    """Return True if a level may be that of so many rows in so many classes, or of so many persons."""
+    """Return True if a table of this size can have the level.
+
+    Args:
+        classes: its classes, or its people where the model counts people. rows: its rows.
+    """
     bounds = next((parameter for parameter in rule.parameters if parameter.name == rule.main), None)
     if level is None or level < 0 or bounds is None:
         return level is not None and level >= 0
@@ -210,7 +214,7 @@ def _possible(rule: Model, level: float | int | None, classes: int, rows: int) -
 
 
 def _fits(rule: Model, row: WarehouseRow) -> bool | None:
-    """Return True if the level keeps the limit; None where it is not there, or as near as figures are printed."""
+    """Return True if the level meets the limit; None without a level, or if it rounds to the limit as printed."""
     limit = rule.required
     if row.level is None or limit is None:
         return None
@@ -229,7 +233,7 @@ def _rule(statement: PolicyStatement) -> Model:
 
 
 def _check(statement: PolicyStatement, row: WarehouseRow) -> Check:
-    """The row as a check."""
+    """Return the check that a row of results stands for."""
     rule = _rule(statement)
     cells = isinstance(statement.spec.limit, CellLimit)
     name = "unsafe_cells" if cells else next(iter(rule.levels()), "") or rule.main
@@ -258,10 +262,10 @@ def _check(statement: PolicyStatement, row: WarehouseRow) -> Check:
 
 
 def place_of_answers(db: str) -> AdbcPlace:
-    """Return where the database is that is asked.
+    """Return the location of the database behind an ADBC driver.
 
     Raises:
-        UsageError: it is behind no ADBC driver: a policy names such connections itself.
+        UsageError: another database, since a policy names the connections to those itself.
     """
     if not is_adbc(db):
         raise UsageError(
@@ -274,23 +278,23 @@ def place_of_answers(db: str) -> AdbcPlace:
 def asked_over_adbc(
     database: AdbcPlace, dialect: str, tables: Sequence[TableEntry], limits: Limits
 ) -> WarehouseAnswers:
-    """The answers to all statements of some tables, each of one row.
+    """Run the statements of all tests of the tables, each of which returns one row, and return the answers.
 
     Args:
         database: the database.
-        dialect: what it speaks, empty = what its driver says.
-        limits: of time, for all together.
+        dialect: its SQL dialect; empty = the dialect of its driver.
+        limits: the time limit, for all statements together.
 
     Raises:
-        UsageError: nobody knows the dialect. MissingDriver, ConnectionFailed, Incomplete: as `AdbcReader`.
+        UsageError: the dialect is unknown. MissingDriver, ConnectionFailed, Incomplete: as `AdbcReader`.
     """
-    spoken = dialect or database.driver.dialect
-    if not spoken:
+    dialect = dialect or database.driver.dialect
+    if not dialect:
         raise UsageError(
             f"The SQL dialect of the database behind {database.driver.name} is unknown. Name it with "
             f"{spelled('dialect')}: {', '.join(DIALECTS)}."
         )
-    wording = Wording(find_dialect(spoken))
+    wording = Wording(find_dialect(dialect))
     statements = [statement for statement in policy_statements(tables, wording) if statement.compiled.sql]
     answers = WarehouseAnswers({}, wording=wording)
     rows: dict[str, list[WarehouseRow]] = {}
@@ -308,8 +312,9 @@ def asked_over_adbc(
 
 
 def _rows(reader: AdbcReader, statement: PolicyStatement) -> list[WarehouseRow]:
-    """The rows of a statement; one of another name is none of it."""
+    """Run a statement and return its rows, with those marked as wrong that name another test."""
     rows = [
+        # read_row expects decimals as the text that a file with results has
         read_row({name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()})
         for row in reader.rows(statement.compiled.sql)
     ]

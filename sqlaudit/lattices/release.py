@@ -41,9 +41,9 @@ class OpenedForRelease:
     """The table that is released, as it was opened.
 
     Args:
-        engine: an open engine. relation: the table. roles: its roles, resolved in the relation. given: as they were
-            given. hierarchies, holds: of each quasi-identifier, and what it holds.
-        attributes: the sensitive attributes with what is required of them.
+        engine: an open engine. relation: the table. roles: its roles, resolved in the relation. given: the roles as
+            the request names them. hierarchies, holds: the hierarchy and the type of each quasi-identifier.
+        attributes: the sensitive attributes with their requirements.
     """
 
     engine: Engine
@@ -57,6 +57,8 @@ class OpenedForRelease:
 
 @dataclass(frozen=True)
 class LaidColumn:
+    """A column of a step: its name, its SQL expression, and True if it is a quasi-identifier."""
+
     name: str
     expression: str
     key: bool = False
@@ -64,23 +66,23 @@ class LaidColumn:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns go into the release, and in which steps they are made."""
+    """The columns of a release by the step that makes them, and the joins with labels between the first two steps."""
 
     given: list[LaidColumn] = field(default_factory=list)
     coarsened: list[LaidColumn] = field(default_factory=list)
     published: list[LaidColumn] = field(default_factory=list)
     joins: list[str] = field(default_factory=list)
 
-    def name(self, wanted: str) -> str:
-        """A name that no column has yet."""
-        taken = {column.name.casefold() for column in (*self.given, *self.coarsened)}
-        while wanted.casefold() in taken:
-            wanted += "_"
-        return wanted
+    def name(self, proposed: str) -> str:
+        """Return the proposed name, with underscores if a column already has it."""
+        used_names = {column.name.casefold() for column in (*self.given, *self.coarsened)}
+        while proposed.casefold() in used_names:
+            proposed += "_"
+        return proposed
 
 
 def role_columns(opened: OpenedForRelease) -> list[set[str]]:
-    """The columns behind the quasi-identifiers, the sensitive attributes, the identifiers and the entity."""
+    """Return the columns that each kind of role reads: quasi-identifiers, sensitive, identifiers and entity."""
     roles = opened.roles
     entity = (roles.entity,) if roles.entity else ()
     groups: tuple[Sequence[Resolved], ...] = (roles.quasi_identifiers, roles.sensitive, roles.identifiers, entity)
@@ -89,6 +91,15 @@ def role_columns(opened: OpenedForRelease) -> list[set[str]]:
 
 
 def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool) -> Layout:
+    """Lay out the columns of a release, in the order of the table after quasi-identifiers that are expressions.
+
+    Args:
+        opened: the table. levels: of each quasi-identifier, by its label.
+        persons: True to include the column of people.
+
+    Raises:
+        UsageError: a sensitive expression reads a generalized column, two columns have one name, or no column is left.
+    """
     keys, sensitive, identifiers, entity = role_columns(opened)
     both = sorted(keys & sensitive)
     if both:
@@ -97,13 +108,13 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
             "reveal it."
         )
     layout = Layout()
-    by_column = {role.column: place for place, role in enumerate(opened.roles.quasi_identifiers)}
-    for place, role in enumerate(opened.roles.quasi_identifiers):
+    positions = {role.column: position for position, role in enumerate(opened.roles.quasi_identifiers)}
+    for position, role in enumerate(opened.roles.quasi_identifiers):
         if role.column is None:
-            _add_key(opened, layout, place, levels)
+            _add_key(opened, layout, position, levels)
     for column in opened.relation.columns:
-        if column.name in by_column:
-            _add_key(opened, layout, by_column[column.name], levels)
+        if column.name in positions:
+            _add_key(opened, layout, positions[column.name], levels)
         elif column.name not in {*keys, *identifiers} and (persons or column.name not in entity):
             add(opened, layout, column.name, quote(column.name, opened.engine.dialect))
     if not layout.published:
@@ -111,55 +122,73 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
     return layout
 
 
-def add(opened: OpenedForRelease, layout: Layout, name: str, sql: str, *, shown: bool = True) -> None:
-    """A column that stays as it is."""
+def add(opened: OpenedForRelease, layout: Layout, name: str, sql: str, *, published: bool = True) -> None:
+    """Add a column that is not generalized; without `published`, only for the steps inside the statement."""
     layout.given.append(LaidColumn(name, sql))
     layout.coarsened.append(LaidColumn(name, _of("given", name, opened)))
-    if shown:
+    if published:
         layout.published.append(LaidColumn(name, ""))
 
 
 def add_originals(opened: OpenedForRelease, layout: Layout) -> tuple[tuple[str, str], ...]:
-    """The quasi-identifiers as they were, in columns of their own: the names of these, and their own names."""
-    found: list[tuple[str, str]] = []
+    """Add the original values of the quasi-identifiers in further columns.
+
+    Returns:
+        The name of each further column, with that of its quasi-identifier.
+    """
+    originals: list[tuple[str, str]] = []
     for key in [column.name for column in layout.published if column.key]:
-        name = layout.name(f"sqlaudit_original_{len(found) + 1}")
+        name = layout.name(f"sqlaudit_original_{len(originals) + 1}")
         layout.coarsened.append(LaidColumn(name, _of("given", key, opened)))
         layout.published.append(LaidColumn(name, ""))
-        found.append((name, key))
-    return tuple(found)
+        originals.append((name, key))
+    return tuple(originals)
 
 
-def _add_key(opened: OpenedForRelease, layout: Layout, place: int, levels: Mapping[str, int]) -> None:
-    """A quasi-identifier at its level; one that is dropped is not in the release."""
-    hierarchy, role = opened.hierarchies[place], opened.roles.quasi_identifiers[place]
+def _add_key(opened: OpenedForRelease, layout: Layout, position: int, levels: Mapping[str, int]) -> None:
+    """Add the quasi-identifier at a position, generalized to its level, unless its hierarchy drops it.
+
+    Raises:
+        UsageError: the label of an expression is the name of a column.
+    """
+    hierarchy, role = opened.hierarchies[position], opened.roles.quasi_identifiers[position]
     if hierarchy.use is Use.DROP:
         return
     name, dialect = role.column or role.label, opened.engine.dialect
     if name in {column.name for column in opened.relation.columns} and role.column is None:
         raise UsageError(f"The release has two columns called {name!r}. Use a different name for the expression.")
     value = _of("given", name, opened)
-    found = published_column(hierarchy, levels[role.label], value, dialect, opened.holds[place], f"labels_{place + 1}")
+    generalized = published_column(
+        hierarchy, levels[role.label], value, dialect, opened.holds[position], f"labels_{position + 1}"
+    )
     layout.given.append(LaidColumn(name, role.sql))
-    layout.coarsened.append(LaidColumn(name, found.expression))
+    layout.coarsened.append(LaidColumn(name, generalized.expression))
     layout.published.append(LaidColumn(name, "", key=True))
-    if found.join:
-        layout.joins.append(found.join)
+    if generalized.join:
+        layout.joins.append(generalized.join)
 
 
 def _of(table: str, name: str, opened: OpenedForRelease) -> str:
+    """Return the SQL of a column of a table."""
     return f"{table}.{quote(name, opened.engine.dialect)}"
 
 
 def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters: Any) -> str:
-    """The statement; text in the engine's dialect travels as it is."""
+    """Return the SQL of a release.
 
-    def columns(listed: Sequence[LaidColumn]) -> list[dict[str, Any]]:
+    Args:
+        opened, layout: the table and the columns.
+        source: the FROM item, in the engine's dialect like all expressions of the layout.
+        parameters: further parameters of the template, which documents them; empty where they are left out.
+    """
+
+    def columns(laid: Sequence[LaidColumn]) -> list[dict[str, Any]]:
+        # The template is in DuckDB's dialect, and translated with its names; Raw parts are not translated
         return [
-            {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in listed
+            {"name": quote(c.name, "duckdb"), "expression": Raw(c.expression or "NULL"), "key": c.key} for c in laid
         ]
 
-    unsaid = dict.fromkeys(("star", "numbers", "ordered", "keys", "condition", "flag", "classes", "failing"), ())
+    defaults = dict.fromkeys(("star", "numbers", "ordered", "keys", "condition", "flag", "classes", "failing"), ())
     statement = render(
         "lattices/publish_release.sql",
         opened.engine.dialect,
@@ -169,7 +198,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
         coarsened=columns(layout.coarsened),
         published=columns(layout.published),
         labelled=Raw("\n    ".join(["given", *layout.joins])),
-        **(unsaid | parameters),
+        **(defaults | parameters),
     )
     return bare(statement)
 
@@ -181,7 +210,7 @@ def rendered(opened: OpenedForRelease, layout: Layout, source: str, **parameters
 # requirement compares with the whole table, the counts of the table at the time of writing stand in it.
 
 KEPT = "sqlaudit_release"
-"""The name under which the coarsened table is kept for a while, where an engine can."""
+"""The name of the materialized table with the numbers of classes, where an engine can materialize."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +220,9 @@ class ReleaseSql:
     Args:
         sql: the SELECT, in the engine's dialect. ordered: with its rows in the order of what is published.
         columns: its columns. keys: those that are quasi-identifiers.
-        unnamed: columns that no role was given to, published as they are.
-        over: the same over another FROM item that has the same rows, for instance one that lasts; and whether its rows
-            come in the order of what is published.
+        unnamed: columns without a role, published unchanged.
+        over: returns the SELECT over another FROM item with the same rows, for instance a table that lasts longer; its
+            second argument is True to order the rows by the published values.
     """
 
     sql: str
@@ -215,16 +244,16 @@ def release(
     persons: bool = False,
     originals: bool = False,
 ) -> ReleaseSql:
-    """The release of a node.
+    """Return the release of a node.
 
     Args:
         opened: the table. levels: of each quasi-identifier that takes part, by its label.
-        suppress: whether classes fail at this node. star: star them instead of leaving them out.
-        persons: whether the column of persons is in it, for an audit that counts them.
-        originals: whether quasi-identifiers are in it as they were, too, in columns of their own.
+        suppress: True if classes fail at this node. star: True to star them instead of leaving them out.
+        persons: True to include the column of people, for an audit that counts them.
+        originals: True to include the original values of quasi-identifiers, in further columns.
 
     Raises:
-        UsageError: a requirement whose classes no SELECT can tell, or columns that would give values away.
+        UsageError: a requirement whose failing classes no SELECT can find, or columns that reveal generalized values.
     """
     layout = layout_of(opened, levels, persons)
     original_columns = add_originals(opened, layout) if originals else ()
@@ -241,8 +270,12 @@ def release(
     return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), original_columns)
 
 
-def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, object]:
-    """Return how the release tells which classes fail."""
+def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
+    """Return the parameters of the statement that decide which classes fail.
+
+    By size if all requirements are on the number of rows, which a window counts in one pass. Otherwise by facts:
+    classes get numbers, and a statement for each attribute selects the numbers of those that fail.
+    """
     keys = _class_keys(opened, layout)
     requirements = [item for attribute in opened.attributes for item in attribute.deciding]
     flag = quote(layout.name("sqlaudit_short"), "duckdb")
@@ -268,37 +301,49 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
     return [quote(name, "duckdb") for name in keys]
 
 
-def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, object]:
-    """For each sensitive attribute the number of a class, and the statement of those that fail."""
-    sensitive = [
+def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that decide by facts which classes fail.
+
+    Returns:
+        `classes`: for each sensitive attribute, the column with the number of a row's class, and the keys of classes.
+        `failing`: for each attribute with failing classes, that column, and the SELECT of the numbers that fail.
+    """
+    values = [
         _column_of(opened, layout, attribute.resolved, f"sqlaudit_sensitive_{attribute.position + 1}")
         for attribute in opened.attributes
     ]
     entity = _column_of(opened, layout, opened.roles.entity, "sqlaudit_person")
-    names = [layout.name(f"sqlaudit_class_{number + 1}") for number, _ in enumerate(opened.attributes)]
-    classes = [(quote(name, "duckdb"), list(keys)) for name in names]
-    numbers = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
-    numbered = f"({numbers})"
-    if opened.engine.can_materialize:
-        numbered = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", numbered)).sql
+    number_columns = [layout.name(f"sqlaudit_class_{index + 1}") for index, _ in enumerate(opened.attributes)]
+    classes = [(quote(column, "duckdb"), list(keys)) for column in number_columns]
+    numbered_rows = rendered(opened, layout, opened.relation.sql, short="facts", classes=classes, numbers=True)
+    source = f"({numbered_rows})"
+    if opened.engine.can_materialize:  # every attribute is judged over the same rows
+        source = opened.engine.materialize(KEPT, keeping(opened.engine, "generalized table", source)).sql
     failing = []
-    for attribute, name, value in zip(opened.attributes, names, sensitive, strict=True):
-        frame = Frame(numbered, (quote(name, opened.engine.dialect),), entity, False, (False,), value)
+    for attribute, number_column, value in zip(opened.attributes, number_columns, values, strict=True):
+        frame = Frame(
+            source=source,
+            keys=(quote(number_column, opened.engine.dialect),),
+            entity=entity,
+            solo=False,  # a class has a number even where its keys are NULL
+            collated=(False,),
+            sensitive=value,
+        )
         statement = _failing_statement(opened, attribute, frame)
         if statement:
-            failing.append((quote(name, "duckdb"), Raw(statement)))
+            failing.append((quote(number_column, "duckdb"), Raw(statement)))
     if opened.engine.can_materialize:
         opened.engine.drop(KEPT)
     return {"classes": classes, "failing": failing}
 
 
 def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Frame) -> str:
-    """Return a SELECT, in brackets, of the numbers of the classes that fail; empty if none does.
+    """Return a SELECT, in brackets, of the numbers of the classes that fail; empty if no class fails.
 
     It reads the generalized rows by the name `numbered`, which the statement of the release defines.
 
     Raises:
-        UsageError: a requirement whose classes no predicate over facts tells.
+        UsageError: a requirement whose failing classes no predicate over facts selects.
     """
     requirements = attribute.deciding
     builder = HistogramBuilder(opened.engine, frame)
@@ -333,40 +378,43 @@ def _failing_statement(opened: OpenedForRelease, attribute: Attribute, frame: Fr
     return f"({bare(statement)})"
 
 
-def _column_of(opened: OpenedForRelease, layout: Layout, role: Resolved | None, wanted: str) -> str | None:
-    """The column of the release's step that holds a role; an expression gets one that is not shown."""
+def _column_of(opened: OpenedForRelease, layout: Layout, role: Resolved | None, new_name: str) -> str | None:
+    """Return the column with a role's values in the steps of the release.
+
+    A column that is not published, or an expression, is added to the steps as `new_name`. None without a role.
+    """
     if role is None:
         return None
     name = role.column
     if name is None or name not in {column.name for column in layout.given}:
-        name = layout.name(wanted)
-        add(opened, layout, name, role.sql, shown=False)
+        name = layout.name(new_name)
+        add(opened, layout, name, role.sql, published=False)
     return quote(name, opened.engine.dialect)
 
 
-# The audit of a release: a check of the whole way from the table over the search to what is published.
+# The audit of a release: a check of every step from the table over the search to the published rows.
 #
-# When it disagrees with the search, the release is starred instead of thinned out and audited again: there all rows are
-# left, so that requirements which compare a class with the whole table see the table that the search saw. Only when
-# classes other than the starred one fail there, the search and the release disagree.
+# If it disagrees with the search, the release is starred instead of thinned out and audited again: then all rows are
+# left, so that requirements which compare a class with the whole table see the table that the search saw. Only if
+# classes other than the starred one fail then, the search and the release disagree.
 
 RELEASED = "sqlaudit_released"
-"""The name under which a release is kept while it is audited, where an engine can."""
+"""The name of a release that is materialized during its audit, where an engine can materialize."""
 ITS_OWN = (
     "The audit compares with the remaining rows; the search, like ARX, with all rows, where the requirement is met."
 )
 
 
 def levels_of(result: LatticeResult, node: LatticeNode) -> dict[str, int]:
-    """The level of each column at a node."""
+    """Return the level of each column at a node."""
     return {column.name: level for column, level in zip(result.searched, node.levels, strict=True)}
 
 
 def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> Checked:
-    """Return what an audit says of the release, computed from the table in this session.
+    """Return the verdict of an audit of the release, computed from the table in this session.
 
     Args:
-        opened: the table. request: what was searched for. result: what was found. star: star rows, or leave them out.
+        opened: the table. request, result: of the search. star: True to star rows instead of leaving them out.
 
     Raises:
         EngineError: the audit contradicts the search.
@@ -393,12 +441,12 @@ def audit_release(opened: OpenedForRelease, request: LatticeRequest, result: Lat
 
 
 def disagree(what: str) -> str:
-    """The sentence of the error that a contradiction is."""
+    """Return the message of the error for a release that contradicts the search."""
     return contradiction("The release does not agree with the search", what, "search")
 
 
 def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeResult, *, star: bool) -> AuditResult:
-    """An audit of the release in this session."""
+    """Audit the release in this session."""
     node = best_of(result)
     levels, persons = levels_of(result, node), opened.roles.entity is not None
     release_sql = release(opened, levels, suppress=node.failing_rows > 0, star=star, persons=persons)
@@ -411,41 +459,47 @@ def _audit(opened: OpenedForRelease, request: LatticeRequest, result: LatticeRes
 def audit_of(
     request: LatticeRequest, keys: Sequence[str], target: Target, rows: int, *, alone: bool = False
 ) -> AuditRequest:
-    """The audit of a release of a table of so many rows: the same requirements over its labels, as far as it can decide
-    them (`checkable`)."""
-    asked = request.roles
-    sampling = asked.sampling.of_release(rows, asked.entity)
-    roles = replace(asked, quasi_identifiers=tuple(keys), identifiers=(), sampling=sampling)
+    """Return the request to audit a release: the requirements of the search that an audit can decide (`checkable`).
+
+    Args:
+        request: of the search. keys: quasi-identifiers of the release. target: the release.
+        rows: rows of the original table.
+        alone: True for an audit in another session (see `checkable`).
+    """
+    sampling = request.roles.sampling.of_release(rows, request.roles.entity)
+    roles = replace(request.roles, quasi_identifiers=tuple(keys), identifiers=(), sampling=sampling)
     return request_verdicts(target, roles, checkable(request, alone=alone) or (COUNTED,), request.inputs)
 
 
 def checkable(request: LatticeRequest, *, alone: bool = False) -> tuple[Requirement, ...]:
-    """The requirements that an audit of the release can decide: those that need no value from before.
+    """Return the requirements that an audit of the release can decide: those that need no original values.
 
     Args:
-        request: what was searched for.
-        alone: without those that need a population table, too: only the session of the search has its labels.
+        request: of the search.
+        alone: True to leave out those that need a population table as well: only the search's session has its labels.
     """
-    beyond = {"original_qi", *(("population",) if alone else ())}
+    missing_inputs = {"original_qi", *(("population",) if alone else ())}
     return tuple(
-        requirement for requirement in request.requirements if not beyond & set(REGISTRY[requirement.model].needs)
+        requirement
+        for requirement in request.requirements
+        if not missing_inputs & set(REGISTRY[requirement.model].needs)
     )
 
 
 def coarsened_population(
     opened: OpenedForRelease, request: LatticeRequest, levels: Mapping[str, int]
 ) -> Relation | None:
-    """The population table with the labels of a node, if a requirement compares with it.
+    """Return the population table with the labels of a node; None if no requirement compares with it.
 
     Raises:
-        UsageError: it lacks a column.
+        UsageError: the population lacks a column.
     """
-    if not any("population" in REGISTRY[column.model].needs for column in checkable(request)):
+    if not any("population" in REGISTRY[requirement.model].needs for requirement in checkable(request)):
         return None
     engine = opened.engine
     population = engine.open(population_target(read_inputs(request.inputs), request.target))
-    taking = [position for position, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
-    labels = [opened.roles.quasi_identifiers[position].label for position in taking]
+    positions = [position for position, hierarchy in enumerate(opened.hierarchies) if hierarchy.use is not Use.DROP]
+    labels = [opened.roles.quasi_identifiers[position].label for position in positions]
     columns = tuple(resolve(label, population, engine.dialect, about("qi")) for label in labels)
     entity = opened.roles.entity
     person = find_column(entity.label, population) if entity else None
@@ -456,7 +510,7 @@ def coarsened_population(
         roles=ResolvedRoles(columns, (), (), persons),
         attributes=(),
         holds=tuple(column_type(engine, population, column) for column in columns),
-        hierarchies=tuple(opened.hierarchies[position] for position in taking),
+        hierarchies=tuple(opened.hierarchies[position] for position in positions),
     )
     release_sql = release(people, levels, suppress=False, star=False, persons=True)
     return Relation(
@@ -465,10 +519,10 @@ def coarsened_population(
 
 
 def best_of(result: LatticeResult) -> LatticeNode:
-    """The node that is published.
+    """Return the node that is published.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no node is safe.
     """
     if result.best is None:
         raise UsageError("There is no safe node to publish.")

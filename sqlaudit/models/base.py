@@ -643,7 +643,8 @@ class QueryModel(ClassModel):
         """Return the population, whose classes (with the sensitive attribute) are matched with those of the table.
 
         Raises:
-            UsageError: there is none, or missing values rule that out.
+            UsageError: there is no population (with the attribute), or missing values equal nothing, so that classes
+                with them match none.
         """
         people = question.population
         if people is None or (sensitive and people.sensitive is None) or question.frame.solo:

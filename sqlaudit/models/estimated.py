@@ -38,7 +38,7 @@ class EstimatedModel(SizeModel):
 
     @classmethod
     def how_to_give(cls, needs: Sequence[str]) -> str:
-        """The roles that say it."""
+        """Return how to state the share of the population that the table is, as the end of a sentence."""
         ways = [spelled(name) for name in ("sampling_fraction", "population_size", "weights")]
         return (
             "is about a population of which the table is a sample. State the sampling fraction, with "
@@ -79,13 +79,13 @@ class PopulationUniqueness(EstimatedModel):
     inherited: ClassVar[bool] = False
 
     def prepare(self) -> None:
-        """The estimator must be known."""
+        """Raise UsageError if there is no such estimator."""
         from sqlaudit.population.estimators import check_estimator
 
         check_estimator(self.values["estimator"])
 
-    def shown_parameters(self) -> dict[str, object]:
-        """The estimator; draws where there are any."""
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the estimator, and the number and seed of draws if there are any."""
         names = ["estimator", *(("draws", "seed") if self.values["draws"] else ())]
         return {name: self.values[name] for name in names}
 
@@ -109,13 +109,13 @@ class PopulationUniqueness(EstimatedModel):
         return "unique people in the population, estimated", text
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the sizes; a log-linear model from the cells of the table."""
+        """Judge from the class sizes; a log-linear model needs the cells of the table."""
         if self.values["estimator"] != LOGLINEAR:
             return super().judge(answers)
         return self._by_cells(answers.question, answers.sizes)
 
     def _by_cells(self, question: Question, sizes: ClassSizes) -> Judgement:
-        """The sample uniques that are expected to be population uniques, over the fraction."""
+        """Judge by the population uniques: the expected ones among the sample uniques, divided by the fraction."""
         from sqlaudit.population.loglinear import cell_risk
 
         sample = self.sampled.sample(sizes)
@@ -131,7 +131,7 @@ class PopulationUniqueness(EstimatedModel):
         return self._bounded(levels, details, f"estimated with {risk.model}", sample)
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """A figure of the whole population; without an estimate there is no level, which no limit holds."""
+        """Judge the share of unique people in the population. There is no level, and no pass, without an estimate."""
         from sqlaudit.population.estimators import estimate
 
         sample = self.sampled.sample(sizes)
@@ -155,7 +155,10 @@ class PopulationUniqueness(EstimatedModel):
         return self._bounded(levels, _details(estimation, sample), note, sample)
 
     def _bounded(self, levels: dict[str, Any], details: dict[str, Any], note: str, sample: Sample) -> Judgement:
-        """An estimate fails a limit, and never passes one: its upper bound does."""
+        """Return the judgement by the estimate and its upper bound.
+
+        The estimate can fail a limit. Only the upper bound can pass one: until it does, the verdict is open.
+        """
         from sqlaudit.population.bounds import bias
 
         bound, limit, off = self._bound(sample), self.required, bias(details["estimator"], sample.fraction)
@@ -169,8 +172,10 @@ class PopulationUniqueness(EstimatedModel):
         )
 
     def _bound(self, sample: Sample) -> float | None:
-        """The unique people that the unique rows of the sample leave possible, as a share; None with weights, where
-        rows have not the same chance to be drawn."""
+        """Return the largest share of unique people that the unique rows of the sample allow.
+
+        None with weights, where rows are not equally likely to be drawn.
+        """
         from sqlaudit.population.bounds import most_uniques
 
         if self.sampled.weighted:
@@ -178,10 +183,12 @@ class PopulationUniqueness(EstimatedModel):
         return min(1.0, most_uniques(sample.of_size(1), sample.fraction) / sample.population)
 
     def level_by_sizes(self, sizes: ClassSizes) -> Any:
-        """The share that a limit must allow: the estimate, or its upper bound where that is larger; without draws.
+        """Return the share that a limit must allow: the estimate, or its upper bound where that is larger.
+
+        Draws are left out, because they do not change the verdict.
 
         Raises:
-            UsageError: a log-linear model, which the sizes do not tell.
+            UsageError: a log-linear model, which cannot be estimated from class sizes.
         """
         if self.values["estimator"] == LOGLINEAR:
             raise UsageError(
@@ -218,7 +225,7 @@ class PopulationK(EstimatedModel):
         yield "smallest group", count(sizes.min_size or 0), "–" if people is None else f"at least {figure(people)}", ""
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """The smallest class tells."""
+        """Judge by the fewest people in the population who are in the smallest class of the table."""
         share, smallest = self.sampled.fraction, sizes.min_size
         if share is None or smallest is None:
             return Judgement({"people": None})
@@ -231,7 +238,7 @@ class PopulationK(EstimatedModel):
         return Judgement({"people": fewest_people(smallest, share, max(1, self.sampled.rows))})
 
     def failing(self) -> str:
-        """Fewer rows than k people show; with weights nothing says it."""
+        """Return the condition on classes too small to prove k people; empty with weights, which prove nothing."""
         share = self.sampled.fraction
         if share is None or self.sampled.weighted:
             return ""
@@ -258,7 +265,7 @@ class ExpectedReidentifications(EstimatedModel):
     verdict_by_level: ClassVar[bool] = True
 
     def prepare(self) -> None:
-        """The attacker must be known."""
+        """Raise UsageError if there is no such attacker."""
         if self.values["attacker"] not in ATTACKERS:
             raise UsageError(
                 f"{self.name}: an attacker is {', '.join(ATTACKERS[:-1])} or {ATTACKERS[-1]}, not "
@@ -286,7 +293,7 @@ class ExpectedReidentifications(EstimatedModel):
         return "correct links when all rows are linked, estimated", text
 
     def judge(self, answers: Answers) -> Judgement:
-        """From the sizes, or where rows have weights from these."""
+        """Judge from the class sizes, or from the weights of the rows if they have some."""
         if not self.sampled.weighted:
             return super().judge(answers)
         sums = _weighted(answers.question)
@@ -296,7 +303,7 @@ class ExpectedReidentifications(EstimatedModel):
         return self._bounded({**numbers, "prosecutor": int(sums["classes"])}, float(self.sampled.fraction or 1))
 
     def judge_sizes(self, sizes: ClassSizes) -> Judgement:
-        """A figure of the whole table; no single class is to blame."""
+        """Judge the numbers of the three attackers, which add up over all classes: no class fails by itself."""
         from sqlaudit.population.sample import individual_risk
 
         share = self.sampled.fraction
@@ -312,8 +319,11 @@ class ExpectedReidentifications(EstimatedModel):
         return self.judge_sizes(sizes).levels.get("prosecutor")
 
     def _bounded(self, numbers: Mapping[str, Any], share: float) -> Judgement:
-        """The attacker who is asked about first, and all of them side by side. An estimate fails a limit, and never
-        passes one: the prosecutor's number does, as nobody gets more right than one row in each class."""
+        """Return the judgement by the number of the required attacker, with the numbers of all.
+
+        An estimate can fail a limit. Only the prosecutor's number can pass one: it is exact, and no attacker gets more
+        than one row right in each class.
+        """
         from sqlaudit.population.bounds import bias
 
         attacker, bound, limit = self.values["attacker"], numbers["prosecutor"], self.required
@@ -337,10 +347,14 @@ def _times(bias: Mapping[str, object]) -> str:
 
 
 def _weighted(question: Question) -> dict[str, Any]:
-    """Return what weights say of the classes.
+    """Estimate the number of correct re-identifications from the weights of rows.
+
+    Returns:
+        `classes`: number of classes. `too_light`: 0. `journalist`, `marketer`: expected number of rows that the
+        attacker gets right.
 
     Raises:
-        UsageError: in some class they add up to fewer people than rows.
+        UsageError: the weights of a class add up to fewer people than it has rows.
     """
     frame = question.frame
     assert frame.weights is not None
@@ -368,7 +382,7 @@ def _unproven(what: str, bound: float | None) -> str:
 
 
 def _details(estimation: Estimate, sample: Sample) -> dict[str, Any]:
-    """Return what the estimate rests on."""
+    """Return the basis of the estimate: estimator, population and sampling fraction."""
     return {
         "estimator": estimation.estimator,
         "population": sample.population,

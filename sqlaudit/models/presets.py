@@ -18,7 +18,7 @@ from sqlaudit.base.spec import Requirement, SafeHarbor
 from sqlaudit.models.registry import CELL_RULES, REGISTRY, parse_requirement
 
 ALWAYS = ("wp216", "hipaa-expert", "ema-0070")
-"""Those whose sections every report by criteria has."""
+"""The presets whose sections every report by criteria has."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Preset:
 
     @property
     def line(self) -> str:
-        """Return what a report says of it."""
+        """Return the line of a report that names the preset."""
         return f"{self.name}: {self.title}, {self.clause} ({self.date})"
 
     @property
@@ -82,7 +82,8 @@ class Preset:
         return max((math.ceil(1 / Fraction(values["risk"])) for values in parameters if "risk" in values), default=1)
 
 
-def _made(kind: type[object], fields: Mapping[str, object], **further_fields: object) -> Any:
+def _construct(kind: type[Any], fields: Mapping[str, Any], **further_fields: Any) -> Any:
+    """Construct an object of a class from a table of the file; the class has tuples in place of lists."""
     return kind(
         **{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()} | further_fields
     )
@@ -90,27 +91,23 @@ def _made(kind: type[object], fields: Mapping[str, object], **further_fields: ob
 
 @functools.cache
 def presets() -> Mapping[str, Preset]:
-    """Every published rule by its name, in the order of the file."""
+    """Return every published rule by its name, in the order of the file."""
     import tomllib  # few commands take presets
 
-    read = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
-    kinds = {"sections": PresetClause, "identifiers": Identifier}
-    return {
-        name: _made(
-            Preset,
-            entry_of_file,
-            name=name,
-            **{key: tuple(_made(kind, part) for part in entry_of_file.get(key, ())) for key, kind in kinds.items()},
-        )
-        for name, entry_of_file in read.items()
-    }
+    tables = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    part_kinds = {"sections": PresetClause, "identifiers": Identifier}
+    by_name = {}
+    for name, table in tables.items():
+        parts = {key: tuple(_construct(kind, part) for part in table.get(key, ())) for key, kind in part_kinds.items()}
+        by_name[name] = _construct(Preset, table, name=name, **parts)
+    return by_name
 
 
 def find_preset(name: str) -> Preset:
-    """The published rule of that name.
+    """Return the published rule of this name.
 
     Raises:
-        UsageError: there is none; the sentence names the closest.
+        UsageError: there is no such rule; the message suggests the closest.
     """
     by_name = presets()
     if name not in by_name:

@@ -214,7 +214,7 @@ def _describe_measurements(columns: Sequence[ColumnProfile]) -> str:
 
 
 def _may_be_people(columns: Sequence[ColumnProfile], vague: set[str]) -> bool:
-    """True if names or texts suggest people, apart from the vague concepts, which things have as well."""
+    """Return True if names or texts suggest people, apart from the vague concepts, which things have as well."""
     concepts = {_people_concept(column) for column in columns} - {""}
     names_people = any((_PERSONS | _OF_SOMEBODY) & {*words_of(column.name)} for column in columns)
     has_place_or_day = "health" in concepts and bool(concepts & {*_PLACES, "event_date"})
@@ -358,13 +358,20 @@ def find_group_sizes(engine: Engine, relation: Relation, other: Relation) -> Cou
         other=other,
         others=[Raw(quote(column.name, engine.dialect)) for column in matching],
     )
-    (total, most, matched, larger, *pairs) = (int(value or 0) for value in engine.run(statement)[0])
-    if not 1 < total <= MOST_CELLS or most > 1 or 2 * matched < total or not larger:
+    # Cells, most rows with one combination, cells with a group in the other table, and with a group of several rows;
+    # then for each count the matching cells in which it is not NULL, and in which it is the size of the group
+    (cells, most_rows, matched, matched_larger, *count_figures) = (
+        int(value or 0) for value in engine.run(statement)[0]
+    )
+    # One row a combination, at least half of them with a group. Groups of one row match a column of ones by chance
+    if not 1 < cells <= MOST_CELLS or most_rows > 1 or 2 * matched < cells or not matched_larger:
         return None
-    counting = [
-        name for name, filled, equal in zip(counts, pairs[::2], pairs[1::2], strict=True) if equal == filled > 1
+    group_sizes = [
+        name
+        for name, filled, equal in zip(counts, count_figures[::2], count_figures[1::2], strict=True)
+        if equal == filled > 1
     ]
-    return CountTable(tuple(column.name for column in dimensions), counting[0]) if counting else None
+    return CountTable(tuple(column.name for column in dimensions), group_sizes[0]) if group_sizes else None
 
 
 def _cells_statement(engine: Engine, relation: Relation, table: CountTable) -> Statement:

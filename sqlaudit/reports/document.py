@@ -41,39 +41,39 @@ Words = str | Toned
 
 
 def good(text: str, hint: str = "") -> Toned:
-    """Good news."""
+    """Return the text in the tone of good news."""
     return Toned(text, "good", hint)
 
 
 def bad(text: str, hint: str = "") -> Toned:
-    """Something to fix."""
+    """Return the text in the tone of something to fix."""
     return Toned(text, "bad", hint)
 
 
 def bad_if(is_bad: object) -> Tone:
-    """Return the tone of something to fix where it is bad, else no tone."""
+    """Return the tone of something to fix if it is bad, else the plain tone."""
     return "bad" if is_bad else "plain"
 
 
 def warning(text: str, hint: str = "") -> Toned:
-    """Something to think about."""
+    """Return the text in the tone of a warning."""
     return Toned(text, "warn", hint)
 
 
 def text_of(words: Words) -> str:
-    """The bare text, its hint included."""
+    """Return the text without its tone, and with its hint."""
     if isinstance(words, str):
         return words
     return f"{words.text} {words.hint}" if words.hint else words.text
 
 
 def without_hint(words: Words) -> str:
-    """The bare text for readers who run nothing."""
+    """Return the text without its tone and hint, for readers who run no commands."""
     return words.text if isinstance(words, Toned) else words
 
 
 def tone_of(words: Words) -> Tone:
-    """The tone, plain when none was set."""
+    """Return the tone, plain for text without one."""
     return words.tone if isinstance(words, Toned) else "plain"
 
 
@@ -103,12 +103,12 @@ Cell = Words | Number | None
 
 
 def in_cell(value: Cell) -> Words:
-    """The words of a cell."""
+    """Return the words of a cell: a number as `figure` writes it, None as an empty text."""
     return value if isinstance(value, str | Toned) else "" if value is None else figure(value)
 
 
 def label(name: str) -> str:
-    """A label in sentence case; a letter of mathematics stays as it is.
+    """Return a label in sentence case; a letter of mathematics stays as it is.
 
     Example:
         >>> label("quasi-identifiers"), label("k-anonymity"), label("k")
@@ -118,9 +118,9 @@ def label(name: str) -> str:
 
 
 def facts(*pairs: tuple[str, Cell]) -> Facts:
-    """Labels with their values; those without a value are left out."""
-    said = ((label(name), in_cell(value)) for name, value in pairs)
-    return Facts(tuple(pair for pair in said if text_of(pair[1])))
+    """Return labels with their values, without those that have no value."""
+    labelled = ((label(name), in_cell(value)) for name, value in pairs)
+    return Facts(tuple((name, words) for name, words in labelled if text_of(words)))
 
 
 @dataclass(frozen=True)
@@ -256,12 +256,22 @@ class Picture:
 def bars(
     title: str, names: Iterable[str], series: Mapping[str, Sequence[Number]], x: str, *, share: bool = False
 ) -> Picture:
-    """A bar for each name, or one for each of several series of numbers; `x`: of what; `share`: of one at most."""
+    """Return a bar chart.
+
+    Args:
+        title: what is shown. names: one for each bar. series: numbers of the bars by the name of their series.
+        x: label of the axis of numbers. share: True for shares, whose axis ends at 1.
+    """
     return Picture("bars", title, {"names": [*names], "series": series, **({"share": True} if share else {}), "x": x})
 
 
 def curves(title: str, points: Mapping[str, Sequence[Sequence[Number]]], x: str, y: str, legend: str = "") -> Picture:
-    """A curve through each of several rows of points (x, y); `legend`: in which corner files say which is which."""
+    """Return a chart of curves.
+
+    Args:
+        title: what is shown. points: points (x, y) by the name of their curve. x, y: labels of the axes.
+        legend: corner of the legend in files; empty = the usual one.
+    """
     return Picture("curves", title, {"curves": points, "x": x, "y": y, **({"legend": legend} if legend else {})})
 
 
@@ -290,7 +300,7 @@ Content = Block | Words | Iterable[Words] | None
 
 
 def as_block(content: Block | Words | Iterable[Words]) -> Block:
-    """Words as a paragraph, several as a list."""
+    """Return words as a paragraph, several as a list, and a block as it is."""
     if isinstance(content, str | Toned):
         return Paragraph(content)
     return content if isinstance(content, Block) else Bullets(tuple(content))
@@ -300,18 +310,18 @@ def has_content(block: Block) -> bool:
     """Return True if a block has any content."""
     if isinstance(block, Paragraph):
         return bool(text_of(block.words))
-    said = {Bullets: "items", Facts: "pairs", Table: "rows", Picture: "data", Code: "text", ProposedCommand: "words"}
-    return bool(getattr(block, said[type(block)]))
+    fields = {Bullets: "items", Facts: "pairs", Table: "rows", Picture: "data", Code: "text", ProposedCommand: "words"}
+    return bool(getattr(block, fields[type(block)]))
 
 
 def words_of(block: Block) -> tuple[Words, ...]:
-    """All words of a block; of pictures, code and commands their titles."""
+    """Return all words of a block; of pictures, code and commands their titles."""
     if isinstance(block, Paragraph):
         return (block.words,)
     if isinstance(block, Bullets):
         return block.items
     if isinstance(block, Facts):
-        return tuple(said for pair in block.pairs for said in pair)
+        return tuple(words for pair in block.pairs for words in pair)
     if isinstance(block, Picture | Code):
         return (block.title if isinstance(block, Picture) else block.summary,)
     if isinstance(block, ProposedCommand):
@@ -321,7 +331,7 @@ def words_of(block: Block) -> tuple[Words, ...]:
 
 
 def in_words(blocks: tuple[Block, ...]) -> tuple[InWords, ...]:
-    """The blocks without pictures and code: what terminals and Markdown show."""
+    """Return the blocks without pictures and code, which terminals and Markdown do not show."""
     return tuple(block for block in blocks if not isinstance(block, Picture | Code))
 
 
@@ -382,14 +392,14 @@ class Document:
 
     @property
     def first_screen(self) -> tuple[Block, ...]:
-        """Return what stands under the verdict, the figures as words."""
-        figures = Facts(tuple((one.name, Toned(one.value, one.tone)) for one in self.figures))
+        """Return the blocks under the verdict, with the key figures as words."""
+        figures = Facts(tuple((figure.name, Toned(figure.value, figure.tone)) for figure in self.figures))
         return (*self.opening, *([figures] if self.figures else []), *self.lead[len(self.opening) :])
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the lead, then of all sections."""
-        return (*self.lead, *(block for one in self.sections for block in one.blocks))
+        return (*self.lead, *(block for section in self.sections for block in section.blocks))
 
 
 def compose(
@@ -407,34 +417,34 @@ def compose(
 
 
 def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
-    """A section of the contents that have any, nothing when none has: `(*section(…), *section(…))`."""
+    """Return a section of the contents that are not empty, in a tuple to be unpacked; empty if all contents are."""
     blocks = (as_block(content) for content in contents if content is not None)
     filled = tuple(block for block in blocks if has_content(block))
     return (Section(title, filled, repeating),) if filled else ()
 
 
 def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:
-    """The blocks of the sections with these titles."""
-    return (block for one in document.sections if one.title in titles for block in one.blocks)
+    """Return the blocks of the sections with these titles."""
+    return (block for section in document.sections if section.title in titles for block in section.blocks)
 
 
 def asked_by(about: About) -> tuple[Facts, ...]:
-    """The owner and the purpose, where they were given."""
-    given = facts(("owner", about.owner), ("purpose", about.purpose))
-    return (given,) if given.pairs else ()
+    """Return the owner and the purpose of the report; empty without either."""
+    owner_and_purpose = facts(("owner", about.owner), ("purpose", about.purpose))
+    return (owner_and_purpose,) if owner_and_purpose.pairs else ()
 
 
 def signed_by(about: About) -> tuple[Section, ...]:
-    """A line to sign on for each signatory."""
+    """Return a section with a line for the signature of each signatory; empty without signatories."""
     rows = ((who, "_" * 12, "_" * 24) for who in about.sign_off)
     return section("Sign-off", table(("name", "date", "signature"), rows))
 
 
 def said_in(document: Document) -> Iterator[str]:
-    """Every text of a report as people who run nothing read it."""
-    yield from (one.name for one in document.figures)
-    shown = (block for block in document.blocks if not isinstance(block, Code))  # code is folded away
-    yield from (without_hint(words) for block in shown for words in words_of(block))
+    """Yield every text of a report as it is for readers who run no commands."""
+    yield from (figure.name for figure in document.figures)
+    blocks = (block for block in document.blocks if not isinstance(block, Code))  # code is folded away
+    yield from (without_hint(words) for block in blocks for words in words_of(block))
 
 
 # Names and values are data: what could steer a terminal, a page or a table is shown, never obeyed.
@@ -455,40 +465,42 @@ _PLAIN_SPELLING = str.maketrans(
 
 
 def visible(text: object) -> str:
-    r"""The text with control, bidirectional and other steering characters written as escapes.
+    r"""Return the text with control, bidirectional and other steering characters written as escapes.
 
-    So are the marks by which Azure Pipelines and GitHub know a command in what a job prints: `##vso[`, `::error`.
+    The marks `##vso[` and `::error` are escaped as well: Azure Pipelines and GitHub execute them in a job's output.
 
     Example:
         >>> visible("red \x1b[31m alert")
         'red \\x1b[31m alert'
     """
-    shown = "".join(map(_visible, str(text)))
-    return _COMMAND.sub(lambda found: f"\\x{ord(found[0]):02x}", shown) if "##" in shown or "::" in shown else shown
+    escaped = "".join(map(_visible, str(text)))
+    if "##" not in escaped and "::" not in escaped:  # much faster than the search in texts without a mark
+        return escaped
+    return _COMMAND.sub(lambda match: f"\\x{ord(match[0]):02x}", escaped)
 
 
 def shortened(text: object, most: int) -> str:
-    """The text with at most so many letters, the last one an ellipsis where it is cut."""
-    said = str(text)
-    return said if len(said) <= most else said[: most - 1] + "…"
+    """Return the text cut to at most `most` characters, the last of which is then an ellipsis."""
+    full_text = str(text)
+    return full_text if len(full_text) <= most else full_text[: most - 1] + "…"
 
 
 def markdown(text: object) -> str:
-    r"""The text as Markdown that shows it literally, also inside a table cell.
+    r"""Return the text as Markdown that renders it literally, also inside a table cell.
 
     Example:
         >>> markdown("a|b <i>")
         'a\\|b &lt;i&gt;'
     """
-    shown = "".join(_MARKDOWN.get(character, character) for character in visible(text))
-    if shown[:1] in _OPENS_A_BLOCK:
-        return "\\" + shown
-    digits, dot, rest = shown.partition(".")
-    return f"{digits}\\.{rest}" if dot and digits.isdigit() and rest[:1] in ("", " ") else shown
+    escaped = "".join(_MARKDOWN.get(character, character) for character in visible(text))
+    if escaped[:1] in _OPENS_A_BLOCK:
+        return "\\" + escaped
+    digits, dot, rest = escaped.partition(".")  # "1. " begins a numbered list
+    return f"{digits}\\.{rest}" if dot and digits.isdigit() and rest[:1] in ("", " ") else escaped
 
 
 def in_encoding(text: str, encoding: str | None) -> str:
-    """The text with characters that an output cannot carry spelled out, so that printing never fails."""
+    """Return the text with other spellings of what the encoding lacks, so that printing never fails."""
     codec = encoding or "utf-8"
     if text == text.encode(codec, "replace").decode(codec, "replace"):
         return text
@@ -496,6 +508,7 @@ def in_encoding(text: str, encoding: str | None) -> str:
 
 
 def _visible(character: str) -> str:
+    """Return the character, or its escape if it steers a terminal or a page."""
     steers = unicodedata.category(character) in _STEERING and character not in _JOINERS
     if not steers and character not in _NONCHARACTERS:
         return character
@@ -505,7 +518,7 @@ def _visible(character: str) -> str:
 
 
 def damaged(what: str) -> InputError:
-    """The error for a stored result that was changed by hand."""
+    """Return the error for a stored result that was changed by hand."""
     return InputError(f"{what} in this file is damaged. Make the file again with {spelled('format', 'json')}.")
 
 
@@ -522,32 +535,36 @@ _TIE = 1e-12
 
 
 def count(number: int) -> str:
-    """A count with thousands separators: `1,234`."""
+    """Return a count with thousands separators: `1,234`."""
     return f"{number:,}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """A count with its noun: `1 row`, `1,234 rows`, `2 classes`."""
+    """Return a count with its noun: `1 row`, `1,234 rows`, `2 classes`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def listing(names: Iterable[str], most: int | None = 6, last: str = "and") -> str:
-    """Names in a sentence, `last` before the last; past `most` the rest is counted, and None lists all.
+    """Return the names as a list in a sentence, with `last` before the last name.
+
+    Args:
+        names: the names. most: largest length of the list, the count of further names included; None = no limit.
+        last: the word before the last name.
 
     Example:
         >>> listing(["age"]), listing(["age", "sex", "zip"]), listing("abcd", 3)
         ('age', 'age, sex and zip', 'a, b and 2 more')
     """
-    known = list(names)
-    if most is not None and len(known) > most:
-        return ", ".join(known[: most - 1]) + f" and {count(len(known) - most + 1)} more"
-    return f" {last} ".join([", ".join(known[:-1]), known[-1]]) if len(known) > 1 else "".join(known)
+    items = list(names)
+    if most is not None and len(items) > most:
+        return ", ".join(items[: most - 1]) + f" and {count(len(items) - most + 1)} more"
+    return f" {last} ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
 def percent(share: Number | None) -> str:
-    """A share as a percentage; only nothing prints as 0% and only everything as 100%.
+    """Return a share as a percentage; only 0 prints as 0% and only 1 as 100%.
 
-    Some losses are below nothing, or above what complete suppression loses.
+    Some losses are below 0, or above 1, the loss of complete suppression.
 
     Example:
         >>> percent(0.0419), percent(0.00001), percent(1), percent(-2), percent(2.5)
@@ -567,23 +584,23 @@ def percent(share: Number | None) -> str:
 
 
 def part(rows: int, whole: int) -> str:
-    """A part of a whole as a percentage, empty when there is no whole."""
+    """Return a part of a whole as a percentage; empty if the whole is 0."""
     return percent(Fraction(rows, whole)) if whole else ""
 
 
 def out_of(number: int, whole: int, one: str, many: str = "") -> str:
-    """A part of a whole with its share: `2 of 8 rows (25.0%)`, `0 of 0 rows`."""
+    """Return a part of a whole with its share: `2 of 8 rows (25.0%)`, `0 of 0 rows`."""
     share = part(number, whole)
     return f"{count(number)} of {plural(whole, one, many)}{f' ({share})' if share else ''}"
 
 
 def with_share(number: int, whole: int) -> str:
-    """A part of a whole as a large figure has it: `2 (25.0%)`."""
+    """Return a part with its share of the whole, as in a key figure: `2 (25.0%)`."""
     return f"{count(number)} ({part(number, whole)})" if whole else count(number)
 
 
 def figure(value: Number | None, digits: int = _DIGITS) -> str:
-    """A figure with `digits` significant digits; a number that is not whole never looks whole.
+    """Return a figure with `digits` significant digits, more if it would look like an integer that it is not.
 
     Example:
         >>> figure(2.82842712), figure(12345), figure(0.0031), figure(1.99996), figure(-3.5031)
@@ -604,12 +621,12 @@ def figure(value: Number | None, digits: int = _DIGITS) -> str:
 
 
 def with_minus(number: object) -> str:
-    """A number with the minus sign of print, not a hyphen."""
+    """Return a number with a minus sign (−) instead of a hyphen."""
     return str(number).replace("-", "−")
 
 
 def limit(value: Number | None) -> str:
-    """A limit exactly as required: decimals in full, other fractions as a/b.
+    """Return a limit exactly as required: decimals in full, other fractions as a/b.
 
     Example:
         >>> limit(Fraction(1, 5)), limit(Fraction(1, 3)), limit(5)
@@ -617,19 +634,19 @@ def limit(value: Number | None) -> str:
     """
     if not isinstance(value, Fraction) or value.denominator == 1:
         return figure(value)
-    powers = range(value.denominator.bit_length())  # a fraction whose decimals end has at most so many
-    power = next((one for one in powers if 10**one % value.denominator == 0), None)
-    if power is None:
+    # A fraction 1/d with finitely many decimals has fewer than d has bits
+    decimals = next((n for n in range(value.denominator.bit_length()) if 10**n % value.denominator == 0), None)
+    if decimals is None:
         return with_minus(f"{value.numerator}/{value.denominator}")
-    shown = Decimal(value.numerator) * Decimal(10**power // value.denominator)
-    return with_minus(f"{shown.scaleb(-power).normalize():f}")
+    shifted = Decimal(value.numerator) * Decimal(10**decimals // value.denominator)
+    return with_minus(f"{shifted.scaleb(-decimals).normalize():f}")
 
 
 def level_against(level: Number | None, required: Number | None, operator: str = "", holds: bool | None = None) -> str:
-    """A level with as many digits as it takes to see on which side of the limit it lies.
+    """Return a level with as many digits as show on which side of the limit it lies.
 
     Args:
-        level: the level achieved. required: its limit, None when nothing was required.
+        level: the level achieved. required: its limit; None without one.
         operator: `>=`, `<=`, `<` or `>`. holds: the exact verdict, which decides when level and limit are closer
             than floats can tell.
 
@@ -648,7 +665,7 @@ def level_against(level: Number | None, required: Number | None, operator: str =
 
 
 def _side(level: Number, required: Number, operator: str, holds: bool | None) -> int:
-    """-1, 0 or 1: level below, at, or above the limit; a near tie of floats follows the exact verdict."""
+    """Return -1, 0 or 1 for a level below, at, or above the limit; near ties of floats follow the exact verdict."""
     exact, bound = Fraction(level), Fraction(required)
     if not isinstance(level, float) or abs(exact - bound) > _TIE * max(abs(bound), Fraction(1, 10**6)):
         return _sign(exact - bound)
@@ -658,7 +675,7 @@ def _side(level: Number, required: Number, operator: str, holds: bool | None) ->
 
 
 def _exact(value: Number) -> Decimal:
-    """The value as a decimal: floats as they print, and whole when they are whole within their error."""
+    """Return the value as a decimal: a float as Python prints it, or the integer that it differs from by error only."""
     if isinstance(value, Fraction):
         return _DECIMAL.divide(Decimal(value.numerator), Decimal(value.denominator))
     if isinstance(value, float) and abs(value - round(value)) <= _TIE * abs(value):
@@ -667,6 +684,7 @@ def _exact(value: Number) -> Decimal:
 
 
 def _rounded(value: Decimal, digits: int) -> str:
+    """Return the text of a value with this number of significant digits; very small values in scientific notation."""
     exponent = value.adjusted()
     if exponent < _SMALLEST:
         return f"{value:.{digits - 1}e}"
@@ -678,26 +696,26 @@ def _sign(number: Number) -> int:
     return (number > 0) - (number < 0)
 
 
-# What stands directly under a verdict, alike in every layout.
+# The notices directly under a verdict, which are the same in every layout.
 
 
 def notices_block(notices: Iterable[Warned]) -> tuple[Bullets, ...]:
-    """The notices as a list, nothing without any; notes that only name the attacker of a verdict have no tone."""
-    said = tuple(notice(one, "plain" if is_note(one) else "warn") for one in notices)
-    return (Bullets(said),) if said else ()
+    """Return the notices as a list, empty without notices. Notes on the attacker of a verdict have no tone."""
+    items = tuple(notice(warned, "plain" if is_note(warned) else "warn") for warned in notices)
+    return (Bullets(items),) if items else ()
 
 
 def notice(warned: Warned, tone: Tone) -> Toned:
-    """A warning in its tone, with its advice on commands apart from it."""
+    """Return a warning in a tone, with its advice on commands as a hint."""
     return Toned(warned.fact, tone, warned.hint)
 
 
 def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
     """Yield the notice that columns without a role are published unchanged, if there are any."""
-    known = list(names)
-    if known:
+    columns = list(names)
+    if columns:
         yield Toned(
-            f"The release has columns without a role, unchanged: {listing(known)}.",
+            f"The release has columns without a role, unchanged: {listing(columns)}.",
             "warn",
             f"Give those that describe a person a role with {spelled('qi')}, or leave them out with "
             f"{spelled('identifier')}.",

@@ -25,18 +25,18 @@ class Shown:
     """What of its JSON becomes the rows of `to_frame`: `checks`, or `aggregates.unsafe` for a key inside a key."""
 
     def __repr__(self) -> str:
-        """Three lines: what it is about, what was found first, and how to read more."""
+        """Return three lines: the headline, the first finding, and how to read more."""
         document = document_of(self)
         lines = (f"{type(self).__name__}: {text_of(document.headline)}", _first_words(document))
-        said = [shortened(" ".join(line.split()), _LONGEST) for line in lines if line]
-        return "\n".join([*said, "More: .to_frame(), .to_dict(), .save('report.html')"])
+        summary = [shortened(" ".join(line.split()), _LONGEST) for line in lines if line]
+        return "\n".join([*summary, "More: .to_frame(), .to_dict(), .save('report.html')"])
 
     def _repr_html_(self) -> str:
-        """The page of `--format html`, in a frame of its own that keeps its style and its names to itself."""
+        """Return the page of `--format html` in a frame, so that its style and names do not meet the notebook's."""
         return framed(self)
 
     def to_html(self) -> str:
-        """The report as a whole page, for a file or a server."""
+        """Return the report as a complete HTML page, for a file or a server."""
         from sqlaudit.reports.formats import laid_out
 
         return laid_out(document_of(self), "html")
@@ -62,7 +62,7 @@ class Shown:
         write_text(Path(path), text)
 
     def to_frame(self) -> object:
-        """The main figures as a pandas DataFrame, under the names that they have in the JSON.
+        """Return the main figures as a pandas DataFrame, under their names in the JSON.
 
         Raises:
             MissingDriver: pandas is not installed.
@@ -70,17 +70,17 @@ class Shown:
         return frame_of_rows(self.rows_of_frame())
 
     def rows_of_frame(self) -> list[dict[str, object]]:
-        """The rows of `to_frame`, as the JSON has them."""
-        found = plain(self)
+        """Return the rows of `to_frame` as the JSON has them. The keys of an object become a column `name`."""
+        part = plain(self)
         for name in self.frame_of.split("."):
-            found = found[name]
-        if isinstance(found, dict):
-            return [{"name": name, **one} for name, one in found.items() if one is not None]
-        return list(found)
+            part = part[name]
+        if isinstance(part, dict):
+            return [{"name": name, **figures} for name, figures in part.items() if figures is not None]
+        return list(part)
 
 
 def frame_of_rows(rows: list[dict[str, object]]) -> object:
-    """Rows as a pandas DataFrame.
+    """Return rows as a pandas DataFrame.
 
     Raises:
         MissingDriver: pandas is not installed.
@@ -96,7 +96,7 @@ def document_of(result: object) -> Document:
     """Return the report on any result that a public function returns.
 
     Raises:
-        TypeError: it is none of them.
+        TypeError: the object is not such a result.
     """
     if not isinstance(result, Shown):
         raise TypeError(f"{type(result).__name__} has no report")
@@ -106,10 +106,10 @@ def document_of(result: object) -> Document:
 
 
 def framed(result: object) -> str:
-    """The report as an element for a page of somebody else's.
+    """Return the report as an HTML element to embed in another page, such as a notebook.
 
     Returns:
-        An `iframe` that holds the whole page; it can be made taller with the mouse, and scrolls by itself.
+        An `iframe` that contains the complete page. It scrolls by itself, and the reader can resize it.
     """
     import html
 
@@ -121,7 +121,7 @@ def framed(result: object) -> str:
 
 
 def _first_words(document: Document) -> str:
-    """The first sentence under the headline."""
+    """Return the first sentence under the headline; empty if there is none."""
     for block in document.lead:
         if isinstance(block, Paragraph):
             return text_of(block.words)

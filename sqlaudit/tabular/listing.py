@@ -401,10 +401,15 @@ def union_tables(engine: Engine, tables: Sequence[CellQuery]) -> CellQuery:
 def _columns_by_table(
     columns: Sequence[Sequence[Raw | None]], kinds: Sequence[Sequence[Kind]]
 ) -> list[list[tuple[Raw | None, bool]]]:
-    """Return for each table its columns, and whether they are cast to texts."""
-    texts = [
-        len({_FAMILIES.get(kind, str(kind)) for kind in column_kinds}) > 1 for column_kinds in zip(*kinds, strict=True)
-    ]
-    absent = [None in same_column for same_column in zip(*columns, strict=True)]
-    are_texts = [text or missing for text, missing in zip(texts, absent, strict=True)]
-    return [list(zip(table_columns, are_texts, strict=True)) for table_columns in columns]
+    """Return for each table its columns, each with True if it is cast to text.
+
+    A column is cast in all tables if its types have no common type, or if a table lacks it: NULL alone has no type.
+
+    Args:
+        columns: by table, in one order of columns; None for a column that the table lacks. kinds: their types.
+    """
+    is_cast = []
+    for column_in_tables, kinds_in_tables in zip(zip(*columns, strict=True), zip(*kinds, strict=True), strict=True):
+        families = {_FAMILIES.get(kind, str(kind)) for kind in kinds_in_tables}
+        is_cast.append(len(families) > 1 or None in column_in_tables)
+    return [list(zip(table_columns, is_cast, strict=True)) for table_columns in columns]

@@ -677,7 +677,9 @@ def _totals_agree(measure: CellMeasure, group: Wholes, groups: int, total: Bools
 def mark_misnamed(engine: Engine, query: CellQuery, cells: TableCells) -> TableCells:
     """Return the cells with those marked whose values differ from others in capital letters or blanks only.
 
-    Nothing is marked where no cell is hidden.
+    Such a cell may be part of another total than its label shows, and the limits of hidden cells depend on that.
+    Nothing is marked where no cell is hidden, or where totals come from grouping sets (`flags`), which add up the
+    listed cells.
     """
     if not bool(cells.hidden.any()) or query.flags:
         return cells

@@ -141,7 +141,7 @@ def _climb_to_depth(dimension: Breakdown, codes: Codes, depth: int) -> Codes:
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-_MOST_TIMES, _MOST_BESIDES = 4, 100_000
+_MOST_TIMES, _MOST_FURTHER = 4, 100_000
 """Largest number of unpublished cells that are added: a factor of the published ones, and a constant."""
 _MOST_WAYS_UP = 4_096
 
@@ -216,27 +216,29 @@ def find_missing_totals(cells: TableCells) -> Codes:
 
 
 def _find_totals_between(cells: TableCells, inner: Codes, *, above_all: bool) -> Codes | None:
-    """Return the keys of missing totals whose own totals are published; None when they are too many.
+    """Return the keys of missing cells: `inner` and missing totals whose own totals are published.
+
+    Each round finds the totals one level above those of the round before. None if there are too many missing cells.
 
     Args:
         inner: keys of cells below all published ones.
         above_all: True to return missing totals above all published cells as well, where several tables meet in them.
     """
-    limit = _MOST_TIMES * len(cells) + _MOST_BESIDES
+    limit = _MOST_TIMES * len(cells) + _MOST_FURTHER
     inner = inner[~np.isin(cells.pack_keys(inner), cells.packed_keys)]
-    known_keys: list[Codes] = [cells.keys, inner]
-    front = np.concatenate(known_keys)
-    while len(front):
-        outside = _find_new_totals(cells, front, known_keys)
-        front = outside if above_all else outside[_are_below_published(cells, outside)]
-        known_keys.append(front)
-        if sum(map(len, known_keys)) > limit + len(cells):
+    found_keys: list[Codes] = [cells.keys, inner]
+    newest = np.concatenate(found_keys)
+    while len(newest):
+        totals = _find_new_totals(cells, newest, found_keys)
+        newest = totals if above_all else totals[_are_below_published(cells, totals)]
+        found_keys.append(newest)
+        if sum(map(len, found_keys)) > limit + len(cells):
             return None
-    return np.concatenate(known_keys[1:])
+    return np.concatenate(found_keys[1:])  # without the published cells
 
 
 def _find_new_totals(cells: TableCells, keys: Codes, known_keys: Sequence[Codes]) -> Codes:
-    """Return the keys of the totals of some cells, each once, without the known ones."""
+    """Return the keys of the totals directly above the cells with these keys, each once, without `known_keys`."""
     above = [keys[:0]]
     for axis, dimension in enumerate(cells.dimensions):
         parents = dimension.parents[keys[:, axis]]
@@ -250,7 +252,7 @@ def _find_new_totals(cells: TableCells, keys: Codes, known_keys: Sequence[Codes]
 
 
 def _are_below_published(cells: TableCells, keys: Codes) -> Bools:
-    """Return True for keys that are part of a published cell, directly or not."""
+    """Return True for keys that are part of a published cell, directly or not; for all if that takes too long."""
     heights = [int(_code_depths(dimension).max(initial=0)) for dimension in cells.dimensions]
     ways = [steps for steps in product(*(range(height + 1) for height in heights)) if any(steps)]
     is_below = np.zeros(len(keys), dtype=np.bool_)
@@ -279,7 +281,7 @@ def count_contributors(cells: TableCells) -> int | None:
 
 
 def find_grand_totals(cells: TableCells) -> Bools:
-    """Return the cell of everybody, where there is one."""
+    """Return True for the cell that is the total of all dimensions, where there is one."""
     columns = zip(cells.dimensions, cells.keys.T, strict=True)
     is_grand_total: Bools = np.logical_and.reduce([dimension.is_grand[codes] for dimension, codes in columns])
     return is_grand_total
@@ -399,7 +401,7 @@ def add_left_out_cells(cells: TableCells) -> TableCells:
         above = [_move_to_parents(cells, new, axis) for axis in width]
         empty = np.logical_or.reduce([np.isin(cells.pack_keys(above[at]), full[at]) for at in width])
         left_out = np.concatenate([left_out, new[~empty]])
-        if len(left_out) > _MOST_TIMES * len(cells) + _MOST_BESIDES:
+        if len(left_out) > _MOST_TIMES * len(cells) + _MOST_FURTHER:
             return cells
         known_totals = cells.pack_keys(keys[is_known])
         front = [

@@ -336,10 +336,13 @@ class SparkOpener:
         return list(first)
 
     def _refuse_paths(self, root: exp.Query) -> None:
-        """Refuse files in a query (csv.`path`, or the name of a class before it), which were not checked."""
+        """Refuse files that a query reads by path: csv.`path`, or a path after the name of a Java class.
+
+        Only files that are the target were checked for rows that Spark changes or leaves out.
+        """
         for table in _tables(root):
-            reader = table.db.lower() in READERS or "." in table.db
-            if reader and not table.catalog and not self._exists((table.db, table.name)):
+            has_reader = table.db.lower() in READERS or "." in table.db
+            if has_reader and not table.catalog and not self._exists((table.db, table.name)):
                 raise UsageError(
                     f"{spelled('query')} reads files by their path ({table.db}.`…`), which is not supported. Name a "
                     "table there, or Parquet files as the target."

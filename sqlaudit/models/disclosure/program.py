@@ -73,7 +73,7 @@ _WORKSPACE_BYTES = 4 * 2**20
 
 
 def tolerance(atoms: int) -> float:
-    """A relative distance of two floats that decides their order, for up to `atoms` atoms (see the module's text)."""
+    """Return the relative distance from which on two floats are in the right order, for up to `atoms` atoms."""
     return (16 * atoms + 16) * 2.0**-53
 
 
@@ -104,7 +104,7 @@ class ProductKernel:
         self._factor = np.empty((2, self.block))
 
     def __call__(self, n: FloatArray, cumulative: FloatArray) -> FloatArray:
-        """M(0 … atoms), shape (atoms + 1, rows), for at most `block` signatures; `cumulative` holds R(1 … atoms)."""
+        """Return M(0 … atoms), shape (atoms + 1, rows), of at most `block` signatures with their R(1 … atoms)."""
         rows, atoms = len(n), self._atoms
         least = [table[:, :rows] for table in self._least]
         for table in least[2:]:
@@ -144,7 +144,7 @@ class ProductKernel:
 
 
 def blocks(signatures: Signatures, atoms: int) -> Iterator[SignatureBlock]:
-    """M(0 … atoms) of all signatures, block by block, so that memory does not grow with their number; atoms >= 1."""
+    """Yield M(0 … atoms) of all signatures by block, so that memory does not grow with their number; atoms >= 1."""
     kernel = ProductKernel(atoms)
     for start in range(0, len(signatures), kernel.block):
         stop = start + kernel.block
@@ -186,7 +186,7 @@ class Wanted:
     classes: int
 
     def values(self, block: SignatureBlock) -> FloatArray:
-        """The values of the signatures in a block, in floats."""
+        """Return the values of the signatures in a block, in floats."""
         if self.role is Purpose.NEGATED:
             quotient: FloatArray = 1 + (block.n - block.cumulative[self.atoms - 1]) / block.cumulative[0]
             return quotient
@@ -194,7 +194,7 @@ class Wanted:
         return products * block.weight if self.role is Purpose.OWN else products
 
     def exact(self, n: int, counts: tuple[int, ...]) -> Fraction:
-        """The value of one signature."""
+        """Return the value of one signature, exactly."""
         if self.role is Purpose.NEGATED:
             return Fraction(n - sum(counts[1 : self.atoms]), counts[0])
         value = exact_products(n, counts[: self.atoms], self.atoms)[self.atoms].value
@@ -219,7 +219,7 @@ class LowestClasses:
         self._near_is_equal = simple and signatures.n.max(initial=0) <= _QUOTIENTS_DIFFER
 
     def offer(self, start: int, values: FloatArray) -> None:
-        """The values of the signatures from position `start` on."""
+        """Add the values of the signatures from position `start` on."""
         chosen = np.flatnonzero(values <= self._limit)
         if len(chosen):
             self._positions.append(chosen + start)
@@ -229,22 +229,22 @@ class LowestClasses:
             self._shrink(spare=2 * self.wanted.classes + 16)
 
     def result(self, spare: int | None = None) -> Positions:
-        """Positions of the signatures kept, the lowest first (float ties in any order).
+        """Return the positions of the lowest signatures, the lowest first (float ties in any order).
 
-        Every signature left out is, exactly, at least as high as the wanted number of classes among those kept. Up to
-        `spare` signatures are kept where floats cannot tell. With spare = 0 only the wanted ones are, the highest last.
+        Every other signature is, exactly, at least as high as the wanted number of classes among these. Where floats
+        cannot decide, up to `spare` signatures are returned. With spare = 0 only the wanted ones are, the highest last.
         """
         self._shrink(2 * self.wanted.classes + 16 if spare is None else spare)
         return self._positions[0]
 
     def _shrink(self, spare: int) -> None:
-        """Keep what can still be among the lowest; when float ties leave too many, let exact arithmetic decide."""
+        """Remove signatures that cannot be among the lowest; exact arithmetic decides if float ties are too many."""
         positions = np.concatenate([np.empty(0, np.int64), *self._positions])
         values = np.concatenate([np.empty(0), *self._values])
         if len(values) > 4 * self.wanted.classes:  # a signature is at least one class, so most need not be sorted
             highest = np.partition(values, self.wanted.classes - 1)[self.wanted.classes - 1]
-            few = values <= max(highest * (1 + self._tolerance), UNCERTAIN)
-            positions, values = positions[few], values[few]
+            is_low = values <= max(highest * (1 + self._tolerance), UNCERTAIN)
+            positions, values = positions[is_low], values[is_low]
         order = np.lexsort((positions, values))
         positions, values = positions[order], values[order]
         reached = np.flatnonzero(np.cumsum(self._signatures.multiplicity[positions]) >= self.wanted.classes)
@@ -262,7 +262,7 @@ class LowestClasses:
         self._positions, self._values, self._pending = [positions], [values], len(positions)
 
     def _settle(self, positions: Positions, values: FloatArray, boundary: float) -> tuple[Positions, FloatArray]:
-        """Exactly the lowest classes that are wanted, when floats cannot tell those at the boundary apart."""
+        """Return exactly the wanted lowest classes, where floats cannot order those at the boundary."""
         certain = (values < boundary * (1 - self._tolerance)) & (values >= UNCERTAIN)
         missing = self.wanted.classes - int(self._signatures.multiplicity[positions[certain]].sum())
         tied = self._undominated(positions[~certain], missing)
@@ -270,11 +270,11 @@ class LowestClasses:
         covered = np.cumsum(self._signatures.multiplicity[tied])
         tied = tied[: int(np.searchsorted(covered, missing)) + 1]
         value_of = dict(zip(positions.tolist(), values.tolist(), strict=True))
-        kept = np.concatenate([positions[certain], tied])
-        return kept, np.array([value_of[position] for position in kept.tolist()])
+        lowest = np.concatenate([positions[certain], tied])
+        return lowest, np.array([value_of[position] for position in lowest.tolist()])
 
     def _undominated(self, positions: Positions, missing: int) -> Positions:
-        """Without signatures that, by comparing integers alone, are not lower than `missing` classes among the rest.
+        """Return the positions without those that integers alone prove to be no lower than `missing` other classes.
 
         A class with no more rows and no smaller R(1) … R(j) has no higher value, in any role.
         """
@@ -290,12 +290,12 @@ class LowestClasses:
         return np.sort(positions[times < missing])
 
     def _exact_ranks(self, positions: Positions) -> Positions:
-        """The rank of each signature's value among these, by exact comparison."""
+        """Return the rank of each signature's value among these, by exact comparison."""
         columns = self._signatures.counts[positions, : self.wanted.atoms].astype(np.int64)
         table = np.column_stack([self._signatures.n[positions].astype(np.int64), columns])
         different, which = np.unique(table, axis=0, return_inverse=True)
         exact = [self.wanted.exact(row[0], tuple(row[1:])) for row in different.tolist()]
-        rank = {value: place for place, value in enumerate(sorted(set(exact)))}
+        rank = {value: index for index, value in enumerate(sorted(set(exact)))}
         return np.array([rank[value] for value in exact], dtype=np.int64)[which.reshape(-1)]
 
 
@@ -351,7 +351,11 @@ def wanted_classes(atoms: int, slack: int = 0) -> list[Wanted]:
 
 
 def gather(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) -> Candidates:
-    """The candidates in the lists for the first two roles."""
+    """Return the candidates: the classes in the lists for antecedents and for the consequent.
+
+    Args:
+        signatures: those that were scanned. found: the positions of the lowest classes, by what they are needed for.
+    """
     copies: dict[int, int] = {}
     own: set[int] = set()
     for want, positions in found:
@@ -370,7 +374,7 @@ def gather(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) ->
 
 
 def negated_maxima(signatures: Signatures, found: Iterable[tuple[Wanted, Positions]]) -> list[Fraction]:
-    """The disclosure by 0, 1, 2, … negated atoms, "this person does not have that value", from the lists for them.
+    """Return the disclosure by 0, 1, 2, … negated atoms, "this person does not have that value", from their lists.
 
     The best use is to rule out the most frequent other values for one person, which leaves
     r1 / (n - r2 - … - r(k+1)). This is the attacker of l-diversity (Martin et al., section 4).
@@ -414,17 +418,17 @@ class Allocator:
         self.nothing = Best(np.where(split == 0, 1.0, np.inf), ((), *[None] * atoms))
 
     def products(self, candidate: int) -> tuple[Product, ...]:
-        """M(0 … atoms) of a candidate, exactly."""
+        """Return M(0 … atoms) of a candidate, exactly."""
         n, counts = self._candidates.signatures.signature(candidate)
         return exact_products(n, counts[: self.atoms], self.atoms)
 
     def weight(self, candidate: int) -> Fraction:
-        """n / r1 of a candidate."""
+        """Return n / r1 of a candidate, the factor of the class that holds the consequent."""
         n, counts = self._candidates.signatures.signature(candidate)
         return Fraction(n, counts[0])
 
     def value(self, way: Way) -> Fraction:
-        """The product that a way reaches, exactly."""
+        """Return the product that a way reaches, exactly."""
         if way not in self._values:
             factors = [self.products(candidate)[atoms].value for candidate, atoms, _ in way]
             weights = [self.weight(candidate) for candidate, _, own in way if own]
@@ -444,7 +448,10 @@ class Allocator:
         return self._singles[key]
 
     def combine(self, left: Best, right: Best) -> Best:
-        """The best split of t atoms between two groups of classes, for every t."""
+        """Return the best split of t atoms between two groups of classes, for every t.
+
+        Floats narrow the splits down to those near the minimum; fractions choose among these.
+        """
         usable = self._split >= 0
         table = left.approximate[None, :] * right.approximate[np.where(usable, self._split, 0)]
         table = np.where(usable, np.maximum(table, SMALLEST), np.inf)
@@ -455,22 +462,26 @@ class Allocator:
             ways[t] = self._decide(_join(left.ways[s], right.ways[t - s]) for s in splits)
         return Best(table.min(axis=1), tuple(ways))
 
-    def lower(self, several: Sequence[Best]) -> Best:
-        """For every t the lowest of several."""
-        table = np.array([best.approximate for best in several]).T
-        near = self._near(table)
+    def lower(self, alternatives: Sequence[Best]) -> Best:
+        """Return the least product that one of the alternatives reaches with t atoms, and its way, for every t.
+
+        Floats narrow the alternatives down to those near the minimum; fractions choose among these.
+        """
+        table = np.array([best.approximate for best in alternatives]).T  # rows: t, columns: alternatives
         ways = [
-            self._decide(several[place].ways[t] for place in np.flatnonzero(row).tolist()) for t, row in enumerate(near)
+            self._decide(alternatives[position].ways[t] for position in np.flatnonzero(is_near).tolist())
+            for t, is_near in enumerate(self._near(table))
         ]
         return Best(table.min(axis=1), tuple(ways))
 
     def _near(self, table: FloatArray) -> NDArray[np.bool_]:
-        """Return which entries of each row may be its minimum in truth."""
+        """Return True for the entries that may be the minimum of their row: floats are too inexact to exclude them."""
         least = table.min(axis=1)
         limit = np.maximum(least * (1 + tolerance(self.atoms)), UNCERTAIN)
         return np.asarray((table <= limit[:, None]) & np.isfinite(table))
 
     def _decide(self, ways: Iterable[Way | None]) -> Way | None:
+        """Return the way with the least exact product, by length and order in a tie; None if there is no way."""
         different = {way for way in ways if way is not None}
         if len(different) < 2:
             return next(iter(different), None)
@@ -478,13 +489,14 @@ class Allocator:
 
 
 def _join(left: Way | None, right: Way | None) -> Way | None:
+    """Return the way over the classes of both, sorted; None if one of them is impossible."""
     if left is None or right is None:
         return None
     return tuple(sorted(left + right))
 
 
 def maximum_disclosure(signatures: Signatures, k: int) -> DisclosureCurve:
-    """The disclosure curve for 0 … `k` pieces of knowledge.
+    """Return the disclosure curve for 0 … `k` pieces of knowledge.
 
     Cost: one pass over the signatures (vectorized, memory for one block), then a program over at most (k + 1)(k + 2)
     candidates; more only where floats cannot tell them apart.
@@ -515,10 +527,10 @@ def check_level(signatures: Signatures, k: int) -> None:
 
 
 def solve(signatures: Signatures, found: list[tuple[Wanted, Positions]], fewest: int, k: int) -> DisclosureCurve:
-    """The curve, from the lists of lowest classes among `signatures` and the fewest distinct values of a class.
+    """Return the curve, from the lists of lowest classes among `signatures` and the fewest distinct values of a class.
 
-    Somebody is certain from k = fewest - 1 on, when k antecedents leave one person of that class no other value; lists
-    for so many atoms are not used.
+    A person is certain from k = fewest - 1 on, when k antecedents leave one person of that class no other value; lists
+    for that number of atoms or more are not used.
     """
     atoms = min(k + 1, fewest - 1)
     found = [(want, positions) for want, positions in found if want.atoms <= atoms]
@@ -552,7 +564,7 @@ class WorstCase:
         self._after = self._running(self._order[::-1])[::-1]
 
     def _running(self, order: list[int]) -> list[Best]:
-        """The minimum over the first 0, 1, 2, … classes in `order`."""
+        """Return the minimum over the first 0, 1, 2, … classes in `order`."""
         return list(accumulate(map(self._single, order), self._allocator.combine, initial=self._allocator.nothing))
 
     def _single(self, candidate: int, own: bool = False) -> Best:
@@ -564,19 +576,19 @@ class WorstCase:
         return self._before[-1]
 
     def others(self, candidate: int) -> Best:
-        """Over all classes but one with this candidate's signature."""
+        """Return the minimum over all classes but one with this candidate's signature."""
         copies = int(self._candidates.copies[candidate])
         if copies == 0 or copies < self._candidates.signatures.multiplicity[candidate]:
-            return self.everyone  # as many are left as can be of use
-        place = self._order.index(candidate)
-        return self._allocator.combine(self._before[place], self._after[place + 1])
+            return self.everyone  # the remaining classes of the signature are as many as can be of use
+        index = self._order.index(candidate)
+        return self._allocator.combine(self._before[index], self._after[index + 1])
 
     def values(self, best: Best) -> tuple[Fraction | None, ...]:
-        """The minima for 0 … `atoms` atoms, exactly; None where they cannot be placed."""
+        """Return the minima for 0 … `atoms` atoms, exactly; None for numbers of atoms that cannot be placed."""
         return tuple(None if way is None else self._allocator.value(way) for way in best.ways)
 
     def ratios(self) -> list[tuple[Fraction, Allocation]]:
-        """The least ratio for 1 … `atoms` atoms, and an allocation that reaches it, by positions of signatures."""
+        """Return the least ratio for 1 … `atoms` atoms, each with an allocation that reaches it."""
         owners = np.flatnonzero(self._candidates.own).tolist()
         best = self._allocator.lower(
             [self._allocator.combine(self._single(owner, own=True), self.others(owner)) for owner in owners]
@@ -619,7 +631,7 @@ class ClassDisclosure:
     _without: Mapping[int, Others] = field(repr=False)
 
     def exact(self, position: int) -> Fraction:
-        """The disclosure of the classes with the signature at `position`."""
+        """Return the disclosure of the classes with the signature at `position`."""
         return 1 / (1 + self._exact_ratio(position))
 
     def failing(self, c: Fraction | Decimal | int) -> NDArray[np.bool_]:
@@ -637,17 +649,17 @@ class ClassDisclosure:
         return fails
 
     def failing_classes(self, c: Fraction | Decimal | int) -> int:
-        """Number of classes whose disclosure is at least `c`."""
+        """Return the number of classes whose disclosure is at least `c`."""
         return int(self.signatures.multiplicity[self.failing(c)].sum(dtype=np.int64))
 
     def failing_rows(self, c: Fraction | Decimal | int) -> int:
-        """Number of rows in such classes."""
+        """Return the number of rows in classes whose disclosure is at least `c`."""
         fails = self.failing(c)
         rows = self.signatures.n[fails].astype(np.int64) * self.signatures.multiplicity[fails]
         return int(rows.sum(dtype=np.int64))
 
     def weakest(self, number: int) -> IntArray:
-        """Positions of the `number` signatures with the highest disclosure, highest first.
+        """Return the positions of the `number` signatures with the highest disclosure, highest first.
 
         Float ties go by size and counts and never by position, as a database returns signatures in any order.
         """
@@ -678,16 +690,16 @@ class ClassDisclosure:
     def _exact_ratio(self, position: int) -> Fraction:
         n, counts = self.signatures.signature(position)
         products = exact_products(n, counts[: self.k + 1], self.k + 1)
-        found = [
+        products_with_others = [
             product.value * rest
             for product, rest in zip(products[1:], reversed(self._others(position)), strict=True)
             if rest is not None
         ]
-        return Fraction(n, counts[0]) * min(found)
+        return Fraction(n, counts[0]) * min(products_with_others)
 
 
 def class_disclosure(signatures: Signatures, k: int) -> ClassDisclosure:
-    """The disclosure of every class against any `k` basic implications.
+    """Return the disclosure of every class against any `k` basic implications.
 
     Cost: two passes over the signatures. Raises UsageError as `maximum_disclosure` does.
 
@@ -713,7 +725,7 @@ def class_disclosure(signatures: Signatures, k: int) -> ClassDisclosure:
 
 
 def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
-    """G(0 … k) over all classes; and without one class of the signature, for the positions where that differs."""
+    """Return G(0 … k) over all classes, and by position of a signature G without one of its classes, if it differs."""
     if k == 0:
         return (Fraction(1),), {}
     wanted = [want for want in wanted_classes(k + 1) if want.role is Purpose.OTHERS]
@@ -728,6 +740,6 @@ def _others(signatures: Signatures, k: int) -> tuple[Others, dict[int, Others]]:
 
 
 def _least(block: SignatureBlock, others: Others) -> FloatArray:
-    """The least ratio of the classes in a block, given what the other classes can do."""
+    """Return the least ratio of each class in a block, with the minima of the other classes."""
     factors = [np.inf if value is None else max(float(value), SMALLEST) for value in reversed(others)]
     return np.asarray((block.products[1:] * np.array(factors)[:, None]).min(axis=0) * block.weight)

@@ -352,7 +352,7 @@ class ClassAttack(Attack):
     """An attack on the classes of the release, one sensitive attribute at a time."""
 
     def lacks(self, release: AttackedRelease) -> str:
-        """A sensitive attribute, and classes that do not overlap."""
+        """Return why the attack cannot be tried: no sensitive attribute, or classes that overlap."""
         if not release.attributes:
             return f"It needs a sensitive attribute ({spelled('sensitive')})."
         if release.overlapping:

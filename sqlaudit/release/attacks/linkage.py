@@ -51,7 +51,7 @@ class Linkage(Attack):
     source: ClassVar[str] = SWEENEY
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The identified table."""
+        """Return why the attack cannot be tried: no identified table, or a person column: it counts rows."""
         if release.identified is None:
             return f"It needs a table with names ({spelled('identified')})."
         if release.roles.entity is not None:
@@ -137,7 +137,7 @@ class AttributeLinkage(Linkage):
     title: ClassVar[str] = "Attribute linkage"
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The identified table and a sensitive attribute."""
+        """Return why the attack cannot be tried: no identified table, or no sensitive attribute."""
         return super().lacks(release) or (
             "" if release.roles.sensitive else f"It needs a sensitive attribute ({spelled('sensitive')})."
         )

@@ -297,7 +297,7 @@ class Minimality(Attack):
     source: ClassVar[str] = WONG
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The requirement, the people, one sensitive attribute, and classes that do not overlap."""
+        """Return why the attack cannot be tried, for example without the requirement of the search or the people."""
         published = release.request.published
         if published is None:
             return f"It needs the requirement of the search that made the release ({spelled('require')})."
@@ -321,7 +321,7 @@ class Minimality(Attack):
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """One exposure over all direct predecessors."""
+        """Yield one exposure over all direct predecessors."""
         published = release.request.published
         assert published is not None
         columns = _columns(release, published)

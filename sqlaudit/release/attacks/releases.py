@@ -106,14 +106,14 @@ class Paired:
         return square - mean * mean
 
     def bound_agree(self) -> float:
-        """At most how likely so many agreeing positions are under a random order."""
+        """Return an upper bound of the probability that a random order has at least as many agreeing positions."""
         excess = float(self.agree - self.expected_agree)
         if excess <= 0:
             return 1.0
         return min(1.0, _LEAST + 2 * math.exp(-excess * excess / (4 * float(self.expected_agree) + 2 * excess)))
 
     def bound_alike(self) -> float:
-        """At most how likely so many alike pairs are under a random order."""
+        """Return an upper bound of the probability that a random order has at least as many alike pairs."""
         excess, variance = self.alike - self.expected_alike, self.variance_alike
         if excess <= 0:
             return 1.0
@@ -152,13 +152,13 @@ def shuffled(rows: Sequence[tuple[Any, ...]], seed: int) -> tuple[float, float]:
 
 
 def _agree(fits: NDArray[np.bool_], left: NDArray[Any], orders: NDArray[Any]) -> NDArray[Any]:
-    """Positions that agree, of each order."""
+    """Count the positions that agree in each order."""
     agreeing: NDArray[Any] = fits[left, orders].sum(axis=1)
     return agreeing
 
 
 def _alike(cells: NDArray[Any], orders: NDArray[Any], size: int) -> NDArray[Any]:
-    """Pairs of positions that are alike on both sides, of each order: Σ n² over the cells of both columns, less Σ n."""
+    """Count the pairs of positions that are alike on both sides in each order: Σ n² over the cells, less Σ n."""
     numbered = cells + orders + np.arange(len(orders))[:, None] * size
     if size <= 4 * orders.shape[1]:
         occurrences = np.bincount(numbered.ravel(), minlength=len(orders) * size).reshape(-1, size)
@@ -198,7 +198,7 @@ class UnsortedMatching(Attack):
     source: ClassVar[str] = SWEENEY
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The other release, columns in common, and an order of rows."""
+        """Return why the attack cannot be tried: no other release, no columns in common, or no order of rows."""
         if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(release, release.other):
@@ -259,17 +259,17 @@ class UnsortedMatching(Attack):
 
 
 def shared_columns(release: AttackedRelease, other: Relation) -> list[str]:
-    """The quasi-identifiers and sensitive attributes of the release that the other one has, too, by name."""
+    """Return the names of quasi-identifiers and sensitive attributes that are columns of both releases."""
     names = (*release.request.roles.quasi_identifiers, *release.request.roles.sensitive)
     columns = [role.column for role in (*release.roles.quasi_identifiers, *release.roles.sensitive)]
     return [name for name, column in zip(names, columns, strict=True) if column and find_column(column, other)]
 
 
 def _position(release: AttackedRelease, other: Relation) -> Sequence[Raw | str]:
-    """The columns that number the rows in each release, empty texts for the order of rows.
+    """Return the columns that number the rows of each release; empty texts if the order of rows counts.
 
     Raises:
-        UsageError: a column that is not there, or that numbers two rows alike.
+        UsageError: a release has no such column, or the column repeats a number.
     """
     if release.request.position is None:
         return ["", ""]
@@ -282,7 +282,7 @@ def _position(release: AttackedRelease, other: Relation) -> Sequence[Raw | str]:
 
 
 def _test(release: AttackedRelease, other: Relation, match: Match, position: Sequence[Raw | str]) -> ColumnTest:
-    """The counts of one column, and how likely they are by chance."""
+    """Return the counts of a column, and how likely they are by chance: bounded for many rows, else by shuffling."""
     tables: dict[str, Any] = {"other": other, "position": position}
     (match_parameters,), parameters = as_parameters([match], directions=True)
     row = release.ask("attack_positions", f"positions of {match.label}", parameters, match=match_parameters, **tables)[
@@ -308,7 +308,7 @@ def _merged(
     readable: Sequence[Match],
     position: Sequence[Raw | str],
 ) -> dict[str, int]:
-    """Rows that fit, rows and cells restored, rows in classes of quasi-identifiers below k before and after.
+    """Count the rows that fit, the restored rows and cells, and the rows in classes below k before and after.
 
     A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
     """
@@ -344,7 +344,7 @@ def _merged(
 def _beside(
     release: AttackedRelease, other: Relation, matches: Sequence[Match], position: Sequence[Raw | str]
 ) -> Fraction:
-    """The share of rows that fit the next partner, or the last one, whichever is larger."""
+    """Return the share of rows that fit the partner of the next row, or of the previous one, whichever is larger."""
     match_parameters, parameters = as_parameters(matches)
     tables = {"other": other, "matches": match_parameters, "position": position}
     rows = release.ask("attack_neighbours", "rows beside each other", parameters, **tables)
@@ -417,7 +417,7 @@ class ComplementaryReleases(Attack):
     source: ClassVar[str] = f"{SWEENEY}; Ganta, Kasiviswanathan, Smith: Composition Attacks, KDD 2008"
 
     def lacks(self, release: AttackedRelease) -> str:
-        """The other release, a column in common, and classes that do not overlap."""
+        """Return why the attack cannot be tried: no other release, no columns in common, or no classes to join."""
         if release.other is None:
             return f"It needs another release of the same table ({spelled('other_release')})."
         if not shared_columns(release, release.other) and not release.request.other_qi:
@@ -431,7 +431,7 @@ class ComplementaryReleases(Attack):
         return ""
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """The joined classes that are smaller than k."""
+        """Join the classes of both releases, and yield the exposure in those smaller than k."""
         assert release.other is not None
         figures = dict(zip((*_CLASSES, *_NEWLY), _joined(release, release.other), strict=True))
         at_least = figures["newly_at_least"] or 0
@@ -452,7 +452,7 @@ class ComplementaryReleases(Attack):
 
 
 def _joined(release: AttackedRelease, other: Relation) -> list[int | None]:
-    """The figures of the joined classes."""
+    """Return the figures of the joined classes, in the order of `_CLASSES` and `_NEWLY`."""
     in_both, own_qi = shared_columns(release, other), release.request.roles.quasi_identifiers
     other_qi = release.request.other_qi or tuple(name for name in in_both if name in own_qi)
     common = [(name, name) for name in own_qi if name in other_qi]

@@ -31,11 +31,11 @@ Figure = int | float | Fraction | str | bool | None
 
 
 def _floats(value: Any) -> Any:
-    """Fractions as floats, whole ones too, so that a share of all is 1.0; other figures as they are."""
+    """Return the value with fractions as floats, integral ones too, so that a share of all is 1.0."""
     if isinstance(value, Mapping):
-        return {name: _floats(one) for name, one in value.items()}
+        return {name: _floats(item) for name, item in value.items()}
     if isinstance(value, tuple):
-        return [_floats(one) for one in value]
+        return [_floats(item) for item in value]
     return float(value) if isinstance(value, Fraction) else value
 
 
@@ -146,30 +146,30 @@ class AttackResult(base.MeasuredResult, Shown):
     not_tried: tuple[NotTried, ...] = ()
 
     def exposure(self, attack: str, about: str | None = None) -> Exposure:
-        """The exposure by an attack, about a sensitive attribute where several were attacked.
+        """Return the exposure by an attack, about a sensitive attribute where several were attacked.
 
         Raises:
             KeyError: the attack was not tried.
         """
-        for found in self.exposures:
-            if found.attack == attack and about in (None, found.about):
-                return found
+        for exposure in self.exposures:
+            if exposure.attack == attack and about in (None, exposure.about):
+                return exposure
         raise KeyError(attack)
 
 
 def exposed_most(exposures: Sequence[Exposure]) -> list[Exposure]:
-    """The exposures by how large a share they expose, largest first; ties keep their order."""
-    return sorted(exposures, key=lambda one: one.share or Fraction(0), reverse=True)
+    """Return the exposures by the share that they expose, largest first; ties keep their order."""
+    return sorted(exposures, key=lambda exposure: exposure.share or Fraction(0), reverse=True)
 
 
 # The report of attacks on a release.
 
 
 def exposed_picture(result: AttackResult) -> doc.Picture | None:
-    """A bar an attack: the share of those that it could expose; None with fewer than two attacks, or no success."""
-    tried = [one for one in result.exposures if one.of]
-    series = {"exposed": [float(one.share or 0) for one in tried]}
-    title, names = "Share of people that each attack exposes", (one.heading for one in tried)
+    """Return the bars of the shares that the attacks expose; None for fewer than two attacks, or without success."""
+    tried = [exposure for exposure in result.exposures if exposure.of]
+    series = {"exposed": [float(exposure.share or 0) for exposure in tried]}
+    title, names = "Share of people that each attack exposes", (exposure.heading for exposure in tried)
     return (
         doc.bars(title, names, series, "share exposed", share=True)
         if len(tried) > 1 and any(series["exposed"])
@@ -177,23 +177,23 @@ def exposed_picture(result: AttackResult) -> doc.Picture | None:
     )
 
 
-def ruled_out_picture(one: Exposure) -> doc.Picture | None:
-    """Who is certain, and nearly sure, once an attacker rules out m values; None without a second point."""
-    if len(one.steps) < 2 or not one.of:
+def ruled_out_picture(exposure: Exposure) -> doc.Picture | None:
+    """Return the curves of those exposed once an attacker rules out m values; None for fewer than two points."""
+    if len(exposure.steps) < 2 or not exposure.of:
         return None
-    names = {
+    figures_by_label = {
         "certain, values per person": "certain",
         "nearly sure": "nearly_sure",
         "certain, same values for everyone": "certain_if_ruled_out_for_all",
     }
     curves = {
-        said: [[float(step["ruled_out"] or 0), float(step[name] or 0) / one.of] for step in one.steps]
-        for said, name in names.items()
-        if name in one.steps[0]
+        label: [[float(step["ruled_out"] or 0), float(step[figure] or 0) / exposure.of] for step in exposure.steps]
+        for label, figure in figures_by_label.items()
+        if figure in exposure.steps[0]
     }
-    whom = f"{doc.count(one.of)} {one.unit}"
-    title = f"Share of {whom} exposed when an attacker rules out m values of {one.about}"
-    return doc.curves(title, curves, "values ruled out, m", f"share of {one.unit}", "upper left")
+    whom = f"{doc.count(exposure.of)} {exposure.unit}"
+    title = f"Share of {whom} exposed when an attacker rules out m values of {exposure.about}"
+    return doc.curves(title, curves, "values ruled out, m", f"share of {exposure.unit}", "upper left")
 
 
 _SHARES = {"highest", "highest_of_the_rest", "chance", "rows_fitting_beside", "chance_of_agreeing", "chance_of_alike"}
@@ -303,43 +303,49 @@ def _row(attack: Exposure) -> tuple[str, ...]:
     return attack.heading, numbers, of, doc.part(exposed, attack.of), certainty, best
 
 
-def _details(one: Exposure) -> tuple[doc.Section, ...]:
-    """Return the section of an attack: figures, steps and examples."""
-    names = list(one.steps[0]) if one.steps else []
-    texts = {name for name in names if any(isinstance(step[name], str) for step in one.steps)}
+def _details(exposure: Exposure) -> tuple[doc.Section, ...]:
+    """Return the section of an attack: figures, a table of its steps, and examples.
+
+    The sentence of an attack that exposes people is left out, since it is in the lead of the report. A figure that each
+    step has is left out of the figures.
+    """
+    step_figures = list(exposure.steps[0]) if exposure.steps else []
+    texts = {name for name in step_figures if any(isinstance(step[name], str) for step in exposure.steps)}
+    figures = {name: value for name, value in exposure.figures.items() if name not in step_figures}
     return doc.section(
-        one.heading,
-        "" if one.exposed or one.at_most else one.sentence,
-        doc.Facts(
-            tuple((_name(name), _shown(name, value)) for name, value in one.figures.items() if name not in names)
-        ),
+        exposure.heading,
+        "" if exposure.exposed or exposure.at_most else exposure.sentence,
+        doc.Facts(tuple((_label(name), _format(name, value)) for name, value in figures.items())),
         doc.table(
-            (doc.Column(_name(name), name not in texts) for name in names),
-            ((_shown(name, step[name]) for name in names) for step in one.steps),
+            (doc.Column(_label(name), name not in texts) for name in step_figures),
+            ((_format(name, step[name]) for name in step_figures) for step in exposure.steps),
         ),
-        ruled_out_picture(one) if one.attack == "background_knowledge" else None,
-        _examples(one.examples),
-        one.note,
+        ruled_out_picture(exposure) if exposure.attack == "background_knowledge" else None,
+        _examples(exposure.examples),
+        exposure.note,
     )
 
 
 def _examples(examples: tuple[Example, ...]) -> doc.Table:
-    keys = list(next((one.key for one in examples if one.key is not None), {}))
-    widest = max((len(one.value) for one in examples), default=0)
+    """Return the table of exposed classes: key, size and the values that each may have."""
+    keys = list(next((example.key for example in examples if example.key is not None), {}))
+    widest = max((len(example.value) for example in examples), default=0)
     values = ["Value"] if widest == 1 else [f"Value {number}" for number in range(1, widest + 1)]
     rows = []
-    for one in examples:
-        key, known = one.key or {}, [*one.value, *[None] * (widest - len(one.value))]
-        cells = [*(key.get(name) for name in keys), doc.count(one.size), *known]
+    for example in examples:
+        key, padded_values = example.key or {}, [*example.value, *[None] * (widest - len(example.value))]
+        cells = [*(key.get(name) for name in keys), doc.count(example.size), *padded_values]
         rows.append([None if cell is None else str(cell) for cell in cells])
     return doc.table((*map(doc.Column, keys), "#Size", *values), rows)
 
 
-def _name(name: str) -> str:
+def _label(name: str) -> str:
+    """Return the label of a figure."""
     return _NAMES.get(name) or name.replace("_", " ").capitalize()
 
 
-def _shown(name: str, value: Figure) -> str:
+def _format(name: str, value: Figure) -> str:
+    """Return the text of a figure: shares as percentages, None as a dash."""
     if value is None:
         return "–"
     if isinstance(value, bool):

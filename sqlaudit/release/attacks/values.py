@@ -93,7 +93,7 @@ class Similarity(ClassAttack):
     source: ClassVar[str] = LI
 
     def lacks(self, release: AttackedRelease) -> str:
-        """Categories or a width, too."""
+        """Return why the attack cannot be tried: as for its base class, or no categories and no width."""
         missing = super().lacks(release)
         if (
             missing
@@ -104,7 +104,7 @@ class Similarity(ClassAttack):
         return f"It needs categories of values ({spelled('categories')}) or a width for numbers ({spelled('width')})."
 
     def run(self, release: AttackedRelease) -> Iterator[Exposure]:
-        """One exposure for each attribute and each notion of similar that fits it."""
+        """Yield an exposure for each attribute and each notion of similarity that fits it."""
         for attribute in release.attributes:
             if "categories" in attribute.inputs:
                 yield self.attack(release, attribute)

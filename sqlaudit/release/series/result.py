@@ -100,12 +100,12 @@ class AttributeFigures(Documented):
     @property
     def smallest(self) -> int | None:
         """The rows of the smallest class of all releases."""
-        return min((one.smallest for one in self.releases if one.smallest is not None), default=None)
+        return min((release.smallest for release in self.releases if release.smallest is not None), default=None)
 
     @property
     def repeating(self) -> int:
         """Classes in which a value occurs more than once."""
-        return sum(one.repeating_classes for one in self.releases)
+        return sum(release.repeating_classes for release in self.releases)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -139,12 +139,12 @@ class ReleasesResult(WithVerdict, MeasuredResult, Shown):
         return " and ".join(self.releases) if len(self.releases) < 3 else f"{self.releases[0]} to {self.releases[-1]}"
 
     def attribute(self, name: str) -> AttributeFigures:
-        """The figures of a sensitive attribute.
+        """Return the figures of a sensitive attribute.
 
         Raises:
-            KeyError: it was not asked for.
+            KeyError: the request does not name the attribute.
         """
-        return {one.sensitive: one for one in self.attributes}[name]
+        return {attribute.sensitive: attribute for attribute in self.attributes}[name]
 
 
 NOT_SAID = (
@@ -165,9 +165,9 @@ class ReleasesReport(MeasuredReport[ReleasesResult]):
         return verdict_of(result.checks) if result.checks else headline(result)
 
     def key_figures(self, result: ReleasesResult) -> Iterator[doc.KeyFigure]:
-        singled = max((attribute.singled_out for attribute in result.attributes), default=0)
-        tone = doc.bad_if(singled and not (result.checks and result.passed))
-        yield doc.KeyFigure(doc.with_share(singled, result.persons), "People singled out", tone)
+        singled_out = max((attribute.singled_out for attribute in result.attributes), default=0)
+        tone = doc.bad_if(singled_out and not (result.checks and result.passed))
+        yield doc.KeyFigure(doc.with_share(singled_out, result.persons), "People singled out", tone)
         yield doc.KeyFigure(doc.with_share(result.in_several, result.persons), "In several releases")
         yield from requirements_met(result.checks)
 
@@ -202,37 +202,40 @@ class ReleasesReport(MeasuredReport[ReleasesResult]):
 
 
 def headline(result: ReleasesResult) -> doc.Toned:
-    """The number of people whom the releases single out."""
-    singled = max((one.singled_out for one in result.attributes), default=0)
-    what = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person', 'people')}"
-    if not singled:
-        return doc.Toned(f"{what}: no one is singled out")
-    return doc.bad(f"{what}: {doc.count(singled)} {'is' if singled == 1 else 'are'} singled out")
+    """Return the line with the number of people whom the releases single out by the most revealing attribute."""
+    singled_out = max((attribute.singled_out for attribute in result.attributes), default=0)
+    scope = f"{doc.plural(len(result.releases), 'release')}, {doc.plural(result.persons, 'person', 'people')}"
+    if not singled_out:
+        return doc.Toned(f"{scope}: no one is singled out")
+    return doc.bad(f"{scope}: {doc.count(singled_out)} {'is' if singled_out == 1 else 'are'} singled out")
 
 
-def _lead(result: ReleasesResult, one: AttributeFigures) -> Iterator[doc.Words]:
+def _lead(result: ReleasesResult, attribute: AttributeFigures) -> Iterator[doc.Words]:
     """Yield for whom an attribute is certain after comparing the releases, and whether these are m-invariant."""
-    if one.singled_out:
-        atleast, share = "" if one.complete else "at least ", doc.part(one.singled_out, result.persons)
+    name = attribute.sensitive
+    if attribute.singled_out:
+        at_least, share = "" if attribute.complete else "at least ", doc.part(attribute.singled_out, result.persons)
         yield doc.bad(
-            f"{one.sensitive} is certain for {atleast}{doc.plural(one.singled_out, 'person', 'people')} ({share}): "
-            f"{doc.count(one.of_one_release)} from one release, {doc.count(one.by_comparing)} by comparing releases, "
-            f"{doc.count(one.by_elimination)} because the values of others are known."
+            f"{name} is certain for {at_least}{doc.plural(attribute.singled_out, 'person', 'people')} ({share}): "
+            f"{doc.count(attribute.of_one_release)} from one release, {doc.count(attribute.by_comparing)} by comparing "
+            f"releases, {doc.count(attribute.by_elimination)} because the values of others are known."
         )
-    elif one.fewest is not None:
-        fewest = doc.plural(one.fewest, "possible value")
-        yield f"{one.sensitive}: everyone has at least {fewest} after comparing the releases."
-    if one.m:
-        yield f"{one.sensitive}: the releases are {doc.count(one.m)}-invariant (largest m)."
-    if one.m != 0:
+    elif attribute.fewest is not None:
+        fewest = doc.plural(attribute.fewest, "possible value")
+        yield f"{name}: everyone has at least {fewest} after comparing the releases."
+    if attribute.m:
+        yield f"{name}: the releases are {doc.count(attribute.m)}-invariant (largest m)."
+    if attribute.m != 0:
         return
     reasons = []
-    if one.repeating:
-        reasons.append(f"{doc.plural(one.repeating, 'class repeats', 'classes repeat')} a value")
-    if one.changed_signatures:
+    if attribute.repeating:
+        reasons.append(f"{doc.plural(attribute.repeating, 'class repeats', 'classes repeat')} a value")
+    if attribute.changed_signatures:
         in_several = f"{doc.plural(result.in_several, 'person', 'people')} in several releases"
-        reasons.append(f"{doc.count(one.changed_signatures)} of {in_several} are in classes with different values")
-    yield f"{one.sensitive}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
+        reasons.append(
+            f"{doc.count(attribute.changed_signatures)} of {in_several} are in classes with different values"
+        )
+    yield f"{name}: the releases are not m-invariant for any m: {' and '.join(reasons)}."
 
 
 def _sections(result: ReleasesResult, attribute: AttributeFigures) -> Iterator[tuple[doc.Section, ...]]:

@@ -190,7 +190,7 @@ def _columns_of(tables: Sequence[ComparedTable], count: int) -> Iterator[tuple[s
 
 
 def fold_spellings(engine: Engine, tables: Sequence[ComparedTable], request: CompareRequest) -> list[ComparedTable]:
-    """Fold the texts of all tables where that was asked for.
+    """Fold the texts of all tables as the request says.
 
     Raises:
         UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
@@ -270,7 +270,7 @@ class Counting:
         return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
 
     def shared(self) -> Statement:
-        """Return, for each column, how far its values occur in both tables."""
+        """Return the statement that counts, for each column, the values that occur in both tables."""
         first, columns = self.tables[0], []
         for position in self._looked_at():
             sides = self._sides([[table.all[position]] for table in self.tables[:2]])
@@ -306,7 +306,12 @@ class Counting:
         return overlaps
 
     def unique_rows(self, other: int, columns: Sequence[Sequence[Resolved]], step: str) -> UniqueRows:
-        """Count how often another of the tables has unique rows of the original, in these columns of both."""
+        """Count the unique rows of the original, and how many of them another table has.
+
+        Args:
+            other: position of the other table. columns: those that are compared, of the original and of the other.
+            step: name of the statement in reports.
+        """
         sides = [
             {"source": self.tables[index].relation, "columns": compared_columns}
             for index, compared_columns in zip((0, other), columns, strict=True)
@@ -315,7 +320,7 @@ class Counting:
         return UniqueRows(*(int(count) for count in counts[:7]), *(float(count or 0) for count in counts[7:]))
 
     def _looked_at(self) -> list[int]:
-        """Return the places of the roles, and of the columns of rows that are no role as they are."""
+        """Return the positions of the roles, and of the columns of the table that are not a role unchanged."""
         first = self.tables[0]
         roles = {column.label.casefold(): column for column in first.roles}
 
@@ -326,20 +331,25 @@ class Counting:
         return [n for n, column in enumerate(first.all) if n < len(first.roles) or not has_role(column)]
 
     def ask(self, keys: Sequence[int], target: int | None) -> tuple[Counts, list[DisclosiveGroups], str | None]:
-        """Return the sums over all groups, the disclosive groups by size, and the most common value if it is shown."""
+        """Count what groups by these keys disclose of a target.
+
+        Returns:
+            The sums over all groups, the disclosive groups by size, and the most common value if it is shown.
+        """
         statement = self.figures(keys, target)
         names, rows = self.engine.result_names(statement), self.engine.run(statement)
-        sums, sizes, value = Counts(), [], None
+        sums, disclosive, common_value = Counts(), [], None
         for row in rows:
-            of_size = dict(zip(names, row, strict=True))
-            value = of_size.pop("common_value", None)
-            size = int(of_size.pop("size"))
-            sums_of_table = {name: of_size.pop(name) for name in [*of_size] if name.endswith(("_squares", "_common"))}
-            sums.update({name: count or 0 for name, count in of_size.items()})
-            sums |= {name: count or 0 for name, count in sums_of_table.items()}
-            if of_size.get("disclosive"):
-                sizes.append(DisclosiveGroups(size, int(of_size["disclosive"]), int(of_size["d_disclosed"])))
-        return sums, sorted(sizes, key=lambda groups: groups.size), value
+            counts = dict(zip(names, row, strict=True))  # of all groups of one size
+            common_value = counts.pop("common_value", None)
+            size = int(counts.pop("size"))
+            table_counts = {name: counts.pop(name) for name in [*counts] if name.endswith(("_squares", "_common"))}
+            sums.update({name: count or 0 for name, count in counts.items()})
+            # Every row repeats the counts of the whole table: |= keeps the larger count, where update() adds
+            sums |= {name: count or 0 for name, count in table_counts.items()}
+            if counts.get("disclosive"):
+                disclosive.append(DisclosiveGroups(size, int(counts["disclosive"]), int(counts["d_disclosed"])))
+        return sums, sorted(disclosive, key=lambda groups: groups.size), common_value
 
     def _sides(self, columns: Sequence[Sequence[Resolved]]) -> list[dict[str, object]]:
         return [

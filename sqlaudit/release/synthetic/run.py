@@ -313,43 +313,48 @@ def _checks(request: CompareRequest, synthetic: SyntheticFigures, doubts: Doubts
 
 @dataclass(frozen=True)
 class _JudgedFigures:
-    """The figures of one sensitive attribute with the doubts about them, as models of synthetic data ask for them."""
+    """The figures of one sensitive attribute with the doubts about them, as models of synthetic data ask for them.
 
-    found: SyntheticFigures
+    Args:
+        figures: the figures of the comparison. doubts: why requirements on them may not pass.
+        sensitive: the sensitive attribute; None for models that need none.
+    """
+
+    figures: SyntheticFigures
     doubts: Doubts
     sensitive: str | None
 
     def rows(self, *, holdout: bool) -> int:
         """Return the rows of the smallest table that is compared."""
-        rows = self.found.rows
+        rows = self.figures.rows
         return min(rows.original, rows.synthetic, *((rows.holdout or 0,) if holdout else ()))
 
     def replicated_uniques(self) -> Iterator[Disclosed]:
         """Yield the share of the original's rows that are unique in both tables."""
-        yield Disclosed(self.found.identity.rep_u, doubt=self._doubt)
+        yield Disclosed(self.figures.identity.rep_u, doubt=self._doubt)
         yield from (
-            Disclosed(known_keys.rep_u, keys=known_keys.keys, doubt=self._doubt) for known_keys in self.found.known
+            Disclosed(known_keys.rep_u, keys=known_keys.keys, doubt=self._doubt) for known_keys in self.figures.known
         )
 
     def correct_disclosure(self) -> Iterator[Disclosed]:
-        """Yield DiSCO."""
+        """Yield DiSCO: first of an attacker who knows all keys, then of those who know fewer."""
         yield Disclosed(self._attribute.disco, doubt=self._doubt)
-        yield from (Disclosed(known_keys.disco, keys=known_keys.keys, doubt=self._doubt) for known_keys in self._known)
+        for known_keys in self._known_keys:
+            yield Disclosed(known_keys.disco, keys=known_keys.keys, doubt=self._doubt)
 
     def excess_disclosure(self) -> Iterator[Disclosed]:
-        """Yield by how much DiSCO is higher for the original's rows than for the holdout's."""
-        assert self.found.holdout is not None
-        excess, rows = self.found.holdout.of("disco", self.sensitive), self.found.rows.original
-        all_known = _excess_disclosed(self._attribute.disco, excess, (), rows)
-        for disclosed in (
-            all_known,
-            *(_excess_disclosed(known_keys.disco, known_keys, known_keys.keys, rows) for known_keys in self._known),
-        ):
-            yield replace(disclosed, doubt=self._doubt, doubt_of_holdout=self.doubts.holdout)
+        """Yield the excess of DiSCO for the original's rows over the holdout's, with all keys and with fewer."""
+        assert self.figures.holdout is not None
+        excess, rows = self.figures.holdout.of("disco", self.sensitive), self.figures.rows.original
+        disclosures = [_excess_disclosed(self._attribute.disco, excess, (), rows)]
+        for known_keys in self._known_keys:
+            disclosures.append(_excess_disclosed(known_keys.disco, known_keys, known_keys.keys, rows))
+        for disclosure in disclosures:
+            yield replace(disclosure, doubt=self._doubt, doubt_of_holdout=self.doubts.holdout)
 
     def copies(self, limit: Number | None) -> Iterator[Disclosed]:
         """Yield the synthetic rows that equal a row of the original."""
-        copies = self.found.copies
+        copies = self.figures.copies
         hidden = [(number, sentence) for number, sentence in self.doubts.copies if limit is None or number > limit]
         doubts = (
             unmatched_sentence(self.doubts.hiding),
@@ -365,17 +370,23 @@ class _JudgedFigures:
 
     @property
     def _attribute(self) -> AttributeDisclosure:
-        return next(attribute for attribute in self.found.attributes if attribute.sensitive == self.sensitive)
+        return next(attribute for attribute in self.figures.attributes if attribute.sensitive == self.sensitive)
 
     @property
-    def _known(self) -> Iterator[KnownKeys]:
-        return (known_keys for known_keys in self.found.known if known_keys.sensitive == self.sensitive)
+    def _known_keys(self) -> Iterator[KnownKeys]:
+        return (known_keys for known_keys in self.figures.known if known_keys.sensitive == self.sensitive)
 
 
 def _excess_disclosed(
     disco: Figure, excess_of_keys: ExcessDisclosed | KnownKeys, keys: tuple[str, ...], rows: int
 ) -> Disclosed:
-    """Return the excess of DiSCO with its interval, and the most that it can be with any holdout."""
+    """Return the excess of DiSCO with its interval, and its upper bound over all holdouts.
+
+    Args:
+        disco: DiSCO of the original's rows. excess_of_keys: its excess over the holdout, with the ends of its interval.
+        keys: the quasi-identifiers that the attacker knows; empty = all.
+        rows: rows of the original.
+    """
     excess = None if excess_of_keys.excess is None else Fraction(excess_of_keys.excess)
     most = None if disco is None else proven(int(disco * rows), rows, DOUBT / 2)[1]
     return Disclosed(excess_of_keys.high, excess, keys, low=excess_of_keys.low, most=most)

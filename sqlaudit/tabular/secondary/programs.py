@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +105,14 @@ _NODES = 200
 _BRANCHED = 400
 """Largest block in which branches are searched; in larger ones limits may be those of fractions."""
 _NEAR = 1e-6
+
+
+class _Branch(NamedTuple):
+    """A part of the search: limits of all cells, and a proven lower bound of sign · cell between them."""
+
+    lower: Integers
+    upper: Integers
+    bound: int
 
 
 class Prober:
@@ -254,52 +262,61 @@ class Prober:
         return -(-bound // times) if self.block.whole else bound // times
 
     def _branch(self, cell: int, sign: int) -> None:
-        """Search whole values of a cell's limit, depth first, each branch bounded by a proof.
+        """Improve a limit of a cell by branch and bound over integer values, and note the limit that is proven.
+
+        Branches are searched depth first. Each has a proven lower bound of sign · cell, so the limit that is proven in
+        the end is the lowest of the best value found and the bounds of branches without a decision.
+
+        Args:
+            sign: 1 for the lower limit, -1 for the upper one.
 
         Raises:
-            Contradiction: no whole value is possible.
+            Contradiction: no integer value is possible.
         """
         self._solver.setOptionValue("simplex_strategy", _DUAL)
-        waiting = [(self.block.lower, self.block.upper, self._proven_limit(cell, sign))]
-        unproven, nodes = FREE, 0
-        while waiting and nodes < _NODES:
-            lower, upper, above = waiting.pop()
-            if above >= self._best_value(cell, sign):
+        open_branches = [_Branch(self.block.lower, self.block.upper, self._proven_limit(cell, sign))]
+        undecided_bound, nodes = FREE, 0
+        while open_branches and nodes < _NODES:
+            branch = open_branches.pop()
+            if branch.bound >= self._best_value(cell, sign):
                 continue
             nodes += 1
-            halves, left = self._split_branch(cell, sign, lower, upper, above)
-            waiting += halves
-            unproven = min(unproven, left)
+            halves, bound = self._split_branch(cell, sign, branch)
+            open_branches += halves
+            undecided_bound = min(undecided_bound, bound)
         self._set_limits(self.block.lower, self.block.upper)
         self._solver.setOptionValue("simplex_strategy", _PRIMAL)
-        proven = min([self._best_value(cell, sign), unproven, *(above for _, _, above in waiting)])
+        proven = min([self._best_value(cell, sign), undecided_bound, *(branch.bound for branch in open_branches)])
         if proven >= FREE:
             raise Contradiction()
         self._note_bound(cell, sign, proven)
 
-    def _split_branch(
-        self, cell: int, sign: int, lower: Integers, upper: Integers, above: int
-    ) -> tuple[list[tuple[Integers, Integers, int]], int]:
-        """Return the halves of a branch, none if it is decided, and its lower bound if it stays unproven, else FREE."""
+    def _split_branch(self, cell: int, sign: int, branch: _Branch) -> tuple[list[_Branch], int]:
+        """Split a branch at the cell whose value is furthest from an integer.
+
+        Returns:
+            The halves, none if the branch is not split; and its bound if it ends without a decision, else FREE.
+        """
+        lower, upper, bound = branch.lower, branch.upper, branch.bound
         self._set_limits(lower, upper)
         status = self._run()
         if status == "infeasible" and self._is_proven_empty(lower, upper):
             return [], FREE
         if status != "optimal":
-            return [], above
+            return [], bound
         values = np.array(self._solver.getSolution().col_value)
-        bound = self._bound_by_multipliers(cell, sign, lower, upper)
-        above = above if bound is None else max(above, bound)
+        bound_here = self._bound_by_multipliers(cell, sign, lower, upper)
+        bound = bound if bound_here is None else max(bound, bound_here)
         distances = np.abs(values - np.rint(values))
         is_noted = self._note_values() is not None
-        if above >= self._best_value(cell, sign):
+        if bound >= self._best_value(cell, sign):
             return [], FREE
         if is_noted or not (distances > 1e-6).any():  # the best of this branch, without multipliers that prove it
-            return [], above
+            return [], bound
         at = int(np.argmax(distances))
         top, bottom = upper.copy(), lower.copy()
         top[at], bottom[at] = math.floor(values[at]), math.ceil(values[at])
-        halves = [(bottom, upper, above), (lower, top, above)]
+        halves = [_Branch(bottom, upper, bound), _Branch(lower, top, bound)]
         return halves if at != cell or sign > 0 else halves[::-1], FREE
 
     def _is_proven_empty(self, lower: Integers, upper: Integers, again: bool = False) -> bool:
