@@ -141,7 +141,7 @@ def failing_table(result: AuditResult) -> doc.Table:
     return doc.table(heads, ((doc.count(classes), *cells) for cells, classes in groups_by_cells.items()))
 
 
-def key_text(key: Mapping[str, Any] | None) -> str:
+def key_text(key: Mapping[str, object] | None) -> str:
     """Return the values of a group as `age 34, sex Male`; missing ones are `(missing)`, long ones are cut."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in (key or {}).items())
 
@@ -177,7 +177,7 @@ def size_bands(sizes: ClassSizes) -> Iterator[Band]:
             yield Band(low, high, classes, classes if sizes.per_row else sum(s * n for s, n in inside))
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """Return a value as text for people: `(missing)` for NULL, two quotes for the empty text, long values cut."""
     if value is None:
         return "(missing)"

@@ -216,9 +216,9 @@ def whole_request(request: type[object], last: Sequence[str] = (), **help_texts:
     inputs = [option for option in options if option.kind is TABLE and option.section == LOOK]
     others = [option for option in options if option not in inputs]
 
-    def make(**values: Any) -> dict[str, Any]:
+    def make(**values: Any) -> dict[str, object]:
         """Return the arguments of the command: its request from click's values, and with tables the database."""
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         for name, group in tables.items():
             table_fields = dict(group.extract(values))
             # Groups of one table call it `target`; the request calls it by the name of its part
@@ -226,7 +226,7 @@ def whole_request(request: type[object], last: Sequence[str] = (), **help_texts:
                 fields |= {"read": target.read, name: target}
             fields |= table_fields
         fields |= option_values(options, values)
-        arguments: dict[str, Any] = {"request": request_from(request, fields)}
+        arguments: dict[str, object] = {"request": request_from(request, fields)}
         return arguments | {"db": fields["db"]} if tables else arguments
 
     def parameters_for(options: Iterable[Option]) -> Iterator[click.Parameter]:

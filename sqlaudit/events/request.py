@@ -163,7 +163,7 @@ MOST_KNOWN = 6
 _WHO, _KNOW, _FAR = "People and events", "Attacker's knowledge", "Search"
 
 
-def _known(name: str, value: Any) -> int:
+def _known(name: str, value: object) -> int:
     """Return the number of known events: a number, or the end of a range `1..3`, since smaller numbers are covered.
 
     Raises:

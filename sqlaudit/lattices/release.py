@@ -270,7 +270,7 @@ def release(
     return ReleaseSql(over(source, False), columns, keys, unnamed, over, over(source, True), original_columns)
 
 
-def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, Any]:
+def _short(opened: OpenedForRelease, layout: Layout) -> dict[str, object]:
     """Return the parameters of the statement that decide which classes fail.
 
     By size if all requirements are on the number of rows, which a window counts in one pass. Otherwise by facts:
@@ -301,7 +301,7 @@ def _class_keys(opened: OpenedForRelease, layout: Layout) -> list[str]:
     return [quote(name, "duckdb") for name in keys]
 
 
-def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, Any]:
+def _failing(opened: OpenedForRelease, layout: Layout, keys: Sequence[str]) -> dict[str, object]:
     """Return the parameters that decide by facts which classes fail.
 
     Returns:

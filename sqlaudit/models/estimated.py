@@ -84,7 +84,7 @@ class PopulationUniqueness(EstimatedModel):
 
         check_estimator(self.values["estimator"])
 
-    def shown_parameters(self) -> dict[str, Any]:
+    def shown_parameters(self) -> dict[str, object]:
         """Return the estimator, and the number and seed of draws if there are any."""
         names = ["estimator", *(("draws", "seed") if self.values["draws"] else ())]
         return {name: self.values[name] for name in names}
@@ -381,7 +381,7 @@ def _unproven(what: str, bound: float | None) -> str:
     return f"An estimate alone cannot pass, and {proven}. {_BRING}"
 
 
-def _details(estimation: Estimate, sample: Sample) -> dict[str, Any]:
+def _details(estimation: Estimate, sample: Sample) -> dict[str, object]:
     """Return the basis of the estimate: estimator, population and sampling fraction."""
     return {
         "estimator": estimation.estimator,

@@ -82,7 +82,7 @@ class Preset:
         return max((math.ceil(1 / Fraction(values["risk"])) for values in parameters if "risk" in values), default=1)
 
 
-def _construct(kind: type[Any], fields: Mapping[str, Any], **further_fields: Any) -> Any:
+def _construct(kind: type[object], fields: Mapping[str, object], **further_fields: object) -> Any:
     """Construct an object of a class from a table of the file; the class has tuples in place of lists."""
     return kind(
         **{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()} | further_fields
