@@ -21,7 +21,6 @@ from sqlaudit.base.options import (
     options_of,
     part,
     request_from,
-    several,
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import (
@@ -53,7 +52,7 @@ def _safe_harbor(given: Mapping[str, Any], _: str) -> SafeHarbor | None:
 
 
 def _presets(given: Mapping[str, Any]) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
-    names = several(given.get("preset") or (), "preset")
+    names = () if given.get("preset") is None else NAMES.read("preset", given["preset"])
     return requirements_of_presets(names, request_from(SafeHarbor, given), report=given.get("criteria") is not None)
 
 

@@ -164,6 +164,12 @@ def _of(kind: type, words: str) -> Callable[[str, Any], Any]:
     return read
 
 
+def _flag(name: str, value: Any) -> Any:
+    """Read True or False, which numpy has as a type of its own, called `bool` or `bool_`."""
+    is_boolean = type(value).__name__ in ("bool", "bool_")
+    return bool(value) if is_boolean else _of(bool, "True or False")(name, value)
+
+
 def _type_of(value: Any) -> str:
     """Return what was given instead: its type, as a value may be what nobody should read."""
     foreign = (
@@ -196,8 +202,8 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
 
 _ANY_NUMBER = "int | float | str | Fraction"
 _LIST = "Sequence[str] | str"
-FLAG = OptionKind("flag", _of(bool, "True or False"), python="bool")
-SWITCH = OptionKind("switch", _of(bool, "True or False"), python="bool")
+FLAG = OptionKind("flag", _flag, python="bool")
+SWITCH = OptionKind("switch", _flag, python="bool")
 """True, False, or not given."""
 WHOLE = OptionKind("whole", _of(Integral, "a whole number"), python="int")
 """A whole number."""
