@@ -227,6 +227,8 @@ VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
 COLUMN = OptionKind("column", _of(str, "the name of one column, as a text"))
 """One column."""
+CONDITION = OptionKind("column", _of(str, "a SQL condition, as a text"))
+"""A condition, which may have values of the table, and is never shown."""
 NAMES = OptionKind("names", _names, python=_LIST)
 """Columns, or other names."""
 QUERIES = OptionKind("queries", _texts, python=_LIST)
@@ -363,7 +365,9 @@ def option(
         metadata[_PART] = RequestPart(make, parameters=parameters)
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata, repr=kind.name != "inputs")
-    return field(default=default, metadata=metadata, repr=kind.name != SOURCE.name and kind is not DATABASE)
+    return field(
+        default=default, metadata=metadata, repr=kind.name != SOURCE.name and kind not in (DATABASE, CONDITION, QUERIES)
+    )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.options import request_from
 from tests.places import REPOSITORY
 
 PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
@@ -157,3 +158,10 @@ def test_a_flag_may_be_a_bool_of_numpy(name: str) -> None:
     flags = [one.name for one in parameters if one.annotation == "bool" and one.default is False]
     result = function(*positional, **named, **dict.fromkeys(flags, numpy.False_))
     assert type(result) is type(function(*positional, **named))
+
+
+def test_conditions_and_queries_are_not_in_the_text_of_a_request() -> None:
+    cells = {"target": PEOPLE, "by": "sex", "count": "age", "structural": "ill = 'measles'", "where": "ill = 'measles'"}
+    tables = {"original": PEOPLE, "release": PEOPLE, "qi": "age", "queries": ["SELECT 1 WHERE ill = 'measles'"]}
+    for function, named in ((sqlaudit.aggregates, cells), (sqlaudit.compare, tables)):
+        assert "measles" not in repr(request_from(getattr(function, "request"), named))  # noqa: B009
