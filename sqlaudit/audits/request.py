@@ -22,7 +22,6 @@ from sqlaudit.base.options import (
     options_of,
     part,
     request_from,
-    several,
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import (
@@ -54,7 +53,7 @@ def _safe_harbor(given: Given, _: str) -> SafeHarbor | None:
 
 
 def _presets(given: Given) -> tuple[tuple[Requirement, ...], SafeHarbor | None]:
-    names = several(given.get("preset") or (), "preset")
+    names = () if given.get("preset") is None else NAMES.read("preset", given["preset"])
     return requirements_of_presets(names, request_from(SafeHarbor, given), report=given.get("criteria") is not None)
 
 

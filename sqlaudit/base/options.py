@@ -168,7 +168,13 @@ def _of(kind: type, words: str) -> Callable[[str, object], Any]:
     return read
 
 
-def _type_of(value: object) -> str:
+def _flag(name: str, value: Any) -> Any:
+    """Read True or False, which numpy has as a type of its own, called `bool` or `bool_`."""
+    is_boolean = type(value).__name__ in ("bool", "bool_")
+    return bool(value) if is_boolean else _of(bool, "True or False")(name, value)
+
+
+def _type_of(value: Any) -> str:
     """Return what was given instead: its type, as a value may be what nobody should read."""
     foreign = (
         next((element for element in value if not isinstance(element, str)), None)
@@ -200,8 +206,8 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
 
 _ANY_NUMBER = "int | float | str | Fraction"
 _LIST = "Sequence[str] | str"
-FLAG = OptionKind("flag", _of(bool, "True or False"), python="bool")
-SWITCH = OptionKind("switch", _of(bool, "True or False"), python="bool")
+FLAG = OptionKind("flag", _flag, python="bool")
+SWITCH = OptionKind("switch", _flag, python="bool")
 """True, False, or not given."""
 WHOLE = OptionKind("whole", _of(Integral, "a whole number"), python="int")
 """A whole number."""
@@ -225,6 +231,8 @@ VIEW = OptionKind("view", _as_it_is)
 """The name of a view, which the command line takes when it is not empty."""
 COLUMN = OptionKind("column", _of(str, "the name of one column, as a text"))
 """One column."""
+CONDITION = OptionKind("column", _of(str, "a SQL condition, as a text"))
+"""A condition, which may have values of the table, and is never shown."""
 NAMES = OptionKind("names", _names, python=_LIST)
 """Columns, or other names."""
 QUERIES = OptionKind("queries", _texts, python=_LIST)
@@ -363,7 +371,9 @@ def option(
         metadata[_PART] = RequestPart(make, parameters=parameters)
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata, repr=kind.name != "inputs")
-    return field(default=default, metadata=metadata, repr=kind.name != SOURCE.name and kind is not DATABASE)
+    return field(
+        default=default, metadata=metadata, repr=kind.name != SOURCE.name and kind not in (DATABASE, CONDITION, QUERIES)
+    )
 
 
 @dataclass(frozen=True)

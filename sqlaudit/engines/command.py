@@ -13,7 +13,7 @@ import itertools
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
@@ -91,6 +91,8 @@ _SHARED: dict[str, ParameterOfPython] = {
     ),
 }
 """Options that Python is told of in other words than the help page."""
+_SEVERAL = re.compile("Sequence|Require|Checks")
+"""What the annotation of a parameter has that takes several values."""
 _LAST = ("db", "query", "where", "inputs", "read", "buckets", "limits", "roles")
 """The order of the parameters at the end of a signature."""
 
@@ -122,7 +124,7 @@ class PublicFunction(Generic[Q, R]):
                 _refuse_wrong_type(name, annotation, value)
         bound.apply_defaults()
         try:
-            return self._answer(bound.arguments)
+            return self._answer(self._lasting(bound.arguments))
         except (TypeError, AttributeError):
             for argument in arguments:
                 _refuse_wrong_type(*argument)
@@ -131,7 +133,20 @@ class PublicFunction(Generic[Q, R]):
     def _answer(self, given: Given) -> R:
         return self.__wrapped__(request_from(self.request, given))
 
-    def _near(self, named: Mapping[str, object]) -> str:
+    def _lasting(self, given: Given) -> dict[str, Any]:
+        """Return the arguments with tuples for iterators, since several fields may read one option, each to its end.
+
+        Arrays of numpy become tuples as well, since an array is neither true nor false.
+        """
+        lasting = {
+            name: _listed(value) if _SEVERAL.search(self.parameters[name][0]) else value
+            for name, value in given.items()
+        }
+        if isinstance(roles := given.get("roles"), Mapping):
+            lasting["roles"] = {name: _listed(value) for name, value in roles.items()}
+        return lasting
+
+    def _near(self, named: Mapping[str, Any]) -> str:
         """Return a hint at the parameter that a wrong name may mean."""
         odd = next((name for name in named if name not in self.__signature__.parameters), "")
         near = "qi" if odd.startswith("qua") else next(iter(difflib.get_close_matches(odd, self.parameters, 1)), "")
@@ -211,6 +226,12 @@ class PublicFunction(Generic[Q, R]):
         return "\n".join([f"{head}\n\nArgs:", *lines]) + "".join(tail)
 
     __doc__ = property(help_text)
+
+
+def _listed(value: Any) -> Any:
+    """Return the tuple of what an iterator or an array of numpy has, and any other value as it is."""
+    is_array = type(value).__name__ == "ndarray" and isinstance(value, Iterable)
+    return tuple(value) if is_array or isinstance(value, Iterator) else value
 
 
 class Command(PublicFunction[Asked, R]):

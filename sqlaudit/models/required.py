@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlaudit.base.options import NAMES, Given, Option, OptionKind, option, part, several
+from sqlaudit.base.options import NAMES, Given, Option, OptionKind, option, part
 from sqlaudit.base.spec import HOLD, Requirement
 
 # The registry of models is imported when a requirement is read, not when options are declared.
@@ -65,12 +65,12 @@ def requirements_part(
 
 def _required_by(presets: str, names: str | Iterable[str] | None) -> tuple[Requirement, ...]:
     """Return what presets require, by the function of this name."""
-    if not names:
+    if names is None:
         return ()
     from sqlaudit.models import presets as published
 
     rule: Callable[[Iterable[str]], tuple[Requirement, ...]] = getattr(published, presets)
-    return rule(several(names, "preset"))
+    return rule(NAMES.read("preset", names))
 
 
 def inputs_option() -> Any:

@@ -13,6 +13,7 @@ from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
+    CONDITION,
     FILE,
     FLAG,
     NAMES,
@@ -156,7 +157,7 @@ class AggregatesRequest:
         metavar="FILE|DIR",
     )
     structural: str = option(
-        "", COLUMN, "Condition that is true for cells that must be empty.", TOTALS, metavar="CONDITION"
+        "", CONDITION, "Condition that is true for cells that must be empty.", TOTALS, metavar="CONDITION"
     )
     microdata: bool = option(
         False, FLAG, "Make the table from TARGET, which has rows of people.", ROWS, flags=("--from",)

@@ -11,11 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pandas as pd
 import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.options import request_from
 from tests.places import REPOSITORY
 
 PEOPLE = pd.DataFrame({"age": [20, 20, 30, 30, 41], "sex": list("ffmmf"), "ill": list("aabba")})
@@ -124,3 +126,42 @@ def test_help_has_a_text_for_every_parameter(name: str) -> None:
 
 def test_a_public_function_is_pickled_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(sqlaudit.recode)) is sqlaudit.recode
+
+
+def test_names_from_a_generator_are_read_once() -> None:
+    levels: Any = {"age": {"widths": [10]}}
+    listed = sqlaudit.attack(PEOPLE, qi=["age", "sex"], sensitive="ill", values="exact", hierarchies=levels)
+    roles: list[dict[str, Any]] = [
+        {"qi": (name for name in ("age", "sex")), "sensitive": "ill", "values": "exact"},
+        {"roles": {"qi": (name for name in ("age", "sex")), "sensitive": "ill", "values": "exact"}},
+        {"qi": numpy.array(["age", "sex"]), "sensitive": "ill", "values": "exact"},
+    ]
+    for named in roles:
+        assert sqlaudit.attack(PEOPLE, **named, hierarchies=levels).to_dict()["attacks"] == listed.to_dict()["attacks"]
+
+
+def test_an_array_of_names_is_a_list_of_names() -> None:
+    names: Any = numpy.array(["age", "sex"])
+    with pytest.raises(UsageError, match="roles= and qi= both name columns"):
+        sqlaudit.audit(PEOPLE, qi=names, roles={"entity": "ill"})
+    with pytest.raises(UsageError, match="roles= and columns= both name columns"):
+        sqlaudit.columns(PEOPLE, columns=names, roles={"entity": "ill"})
+    with pytest.raises(UsageError, match="'k' is about rows of people, not cells"):
+        sqlaudit.compile_checks("people", qi="age", checks={"k": 2}, largest=names)
+
+
+@pytest.mark.parametrize("name", sorted({*CALLS} - {"audit_boxes", "releases", "gate", "compile_checks"}))
+def test_a_flag_may_be_a_bool_of_numpy(name: str) -> None:
+    function = getattr(sqlaudit, name)
+    positional, named = CALLS[name]
+    parameters = inspect.signature(function).parameters.values()
+    flags = [one.name for one in parameters if one.annotation == "bool" and one.default is False]
+    result = function(*positional, **named, **dict.fromkeys(flags, numpy.False_))
+    assert type(result) is type(function(*positional, **named))
+
+
+def test_conditions_and_queries_are_not_in_the_text_of_a_request() -> None:
+    cells = {"target": PEOPLE, "by": "sex", "count": "age", "structural": "ill = 'measles'", "where": "ill = 'measles'"}
+    tables = {"original": PEOPLE, "release": PEOPLE, "qi": "age", "queries": ["SELECT 1 WHERE ill = 'measles'"]}
+    for function, named in ((sqlaudit.aggregates, cells), (sqlaudit.compare, tables)):
+        assert "measles" not in repr(request_from(getattr(function, "request"), named))  # noqa: B009

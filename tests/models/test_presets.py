@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 
 import sqlaudit
@@ -216,3 +218,24 @@ def test_presets_are_listed() -> None:
     assert (ran.code, "Did you mean 'ema-0070'?" in ran.err) == (2, True)
     with pytest.raises(UsageError, match="There are: wp216"):
         find_preset("x")
+
+
+@pytest.mark.parametrize("names", ["", [""]])
+def test_an_empty_preset_is_refused_and_not_left_out(names: str | list[str]) -> None:
+    with pytest.raises(UsageError, match="There is no preset ''"):
+        sqlaudit.audit(query="SELECT 1 AS age", qi="age", require="k=1", preset=names)
+    with pytest.raises(UsageError, match="There is no preset ''"):
+        sqlaudit.aggregates(query="SELECT 1 AS a, 9 AS n", by="a", count="n", require="threshold=1", preset=names)
+
+
+def test_presets_may_come_from_a_generator_or_an_array() -> None:
+    people: dict[str, Any] = {"query": "SELECT 30 AS age, 'Ann Lee' AS name", "qi": "age", "require": "k=1"}
+    listed = sqlaudit.audit(**people, preset=[HARBOR])
+    assert not listed.passed
+    harbor: list[Any] = [(name for name in [HARBOR]), numpy.array([HARBOR])]
+    for names in harbor:
+        assert sqlaudit.audit(**people, preset=names).to_dict()["checks"] == listed.to_dict()["checks"]
+    cells: dict[str, Any] = {"query": "SELECT 1 AS a, 4 AS n", "by": "a", "count": "n", "require": "threshold=1"}
+    rules: list[Any] = [(name for name in ["cells-3", "cells-5"]), numpy.array(["cells-3", "cells-5"])]
+    for names in rules:
+        assert not sqlaudit.aggregates(**cells, preset=names).passed
