@@ -146,8 +146,15 @@ def test_starred_rows_and_views_have_no_buckets(tmp_path: Path) -> None:
 
 
 def test_one_file_cannot_take_both_tables(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is named twice for writing"):
-        recode(TABLE, **ASKED, to=tmp_path / "a.csv", buckets_to=tmp_path / "a.csv")
+    both = {"to": tmp_path / "a.csv", "buckets_to": tmp_path / "a.csv"}
+    for publish in (recode, sqlaudit.lattice):
+        with pytest.raises(UsageError, match=r"^buckets_to= and to= name the same file\. Give each its own\.$"):
+            publish(TABLE, **ASKED, **both)
+    (tmp_path / "b.csv").write_text("")
+    (tmp_path / "c.csv").hardlink_to(tmp_path / "b.csv")  # one file by two names
+    for publish in (recode, sqlaudit.lattice):
+        with pytest.raises(UsageError, match="is named twice for writing"):
+            publish(TABLE, **ASKED, to=tmp_path / "b.csv", buckets_to=tmp_path / "c.csv")
 
 
 def test_files_that_say_something_else_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
