@@ -34,4 +34,4 @@ def test_an_error_is_two_lines(tmp_path: Path) -> None:
     NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
     (error,) = [one for one in notebook.cells[0].outputs if one.output_type == "error"]
     assert len(error.traceback) == 2
-    assert error.traceback[1].startswith("UsageError: ")
+    assert error.traceback[1].startswith("UnknownColumn: ")
