@@ -319,7 +319,9 @@ def _refuse_wrong_type(name: str, annotation: str, value: object) -> None:
     """Raise UsageError if an annotation such as `int | None` does not allow a value. Unknown types allow everything."""
     kinds = [kind.strip().partition("[")[0] for kind in annotation.split(" | ")]
     allowed = [_TAKEN[kind] for kind in kinds if kind in _TAKEN]
-    if value is None or not allowed or "Any" in kinds or any(isinstance(value, types) for types, _ in allowed):
+    if not allowed or "Any" in kinds or (value is None and "None" in kinds):
+        return
+    if any(isinstance(value, types) for types, _ in allowed):
         return
     if any(base.__name__ in kinds for base in type(value).__mro__):  # one of our classes, or a subclass
         return

@@ -84,6 +84,7 @@ def test_every_public_function_is_here() -> None:
     [
         (lambda: sqlaudit.audit(PEOPLE, **ROLES, require=3), "require= takes a mapping such as {'k': 5}, a text or"),
         (lambda: sqlaudit.audit(PEOPLE, qi="age", where=5), "where= takes a text, not a value of type int."),
+        (lambda: sqlaudit.gate(None), "policy= takes a text or a path, not a value of type NoneType."),
         (lambda: sqlaudit.gate(5), "policy= takes a text or a path, not a value of type int."),
         (lambda: sqlaudit.what_if(PEOPLE, **ROLES, given=5), "given= takes a mapping, a text or a path, not"),
         (lambda: sqlaudit.lattice(PEOPLE, **REQUIRED, hierarchies=5), "hierarchies= takes a mapping by column, or a f"),
