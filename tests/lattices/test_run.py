@@ -139,7 +139,8 @@ def test_losses_of_a_sensitive_attribute_are_those_of_brute_force(engine: Engine
     assert (best.best is None) == (not losses)
     if best.best is not None:
         assert best.best.loss == pytest.approx(min(losses.values()), rel=1e-9, abs=1e-9)
-    assert every.loss_monotone is (measure == "variance-loss" and not suppress)
+    may_leave_out = suppress * len(rows) >= 1  # half of a single row is none
+    assert every.loss_monotone is (measure == "variance-loss" and not may_leave_out)
 
 
 def test_the_noise_of_a_node_is_what_a_comparison_of_its_release_says(
