@@ -309,6 +309,12 @@ class Option:
     positional: bool = False
     python_default: object = None
 
+    @property
+    def refuses_none(self) -> bool:
+        """Return True if None is neither the default nor stands for one: the reader then says what is taken instead."""
+        is_exact = self.kind.name in ("share", "number", "choice") and self.default is not None
+        return self.needed or (is_exact and not self.or_none)
+
     def check(self, value: Any) -> None:
         """Raise an error if a number is out of bounds.
 
@@ -471,7 +477,7 @@ def request_from(request: type[T], given: Given, **more: object) -> T:
             more[member.name] = declared.make(given, member.name if own is None else own.name)
         elif own is not None and own.name in given:
             value = given[own.name]
-            if value is not None:
+            if value is not None or own.refuses_none:
                 more[member.name] = own.kind.read(own.name, value)
             elif not isinstance(own.default, tuple | dict):
                 more[member.name] = None

@@ -215,6 +215,17 @@ def is_refused(call: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any
     return False
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_none_is_refused_where_it_stands_for_nothing(name: str) -> None:
+    """Shares, numbers and words with another default, and what must be given."""
+    target: Any = [PEOPLE, PEOPLE] if name == "releases" else PEOPLE
+    function = getattr(sqlaudit, name)
+    for one in list(function.options().values()):
+        if one.refuses_none and one.name in function.__signature__.parameters and not one.positional:
+            with pytest.raises(UsageError, match=rf"^{one.name}(=| is missing)"):
+                function(target, **{**CALLS[name], one.name: None})
+
+
 def test_numbers_of_classes_are_refused_alike_on_both_edges(tmp_path: Any) -> None:
     file = tmp_path / "people.csv"
     PEOPLE.to_csv(file, index=False)

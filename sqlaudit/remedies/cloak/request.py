@@ -192,7 +192,7 @@ class Places:
 
     def named(self) -> dict[str, str]:
         """Return the columns by their field."""
-        return {name: str(text) for name, text in vars(self).items() if name != "values"}
+        return {name: text or "" for name, text in vars(self).items() if name != "values"}
 
     def __post_init__(self) -> None:
         for name, text in self.named().items():
