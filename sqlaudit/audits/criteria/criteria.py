@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Protocol
 
 from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, Warned, key, told
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
+from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.models.base import IDENTIFIER, SAFE_HARBOR, Check, Model
 from sqlaudit.models.phrases import VERDICTS, clause_text
 from sqlaudit.models.presets import ALWAYS, find_preset
@@ -242,11 +243,40 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
     return tuple(Requirement(model.name) for model in INFERENCE if model.name not in already)
 
 
-def criteria_of(result: Any, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
+class AuditedTable(Protocol):
+    """What the criteria read of an `AuditResult`, whose module imports this one when it is asked for the report."""
+
+    @property
+    def target(self) -> str: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def roles(self) -> ShownRoles: ...
+    @property
+    def classes(self) -> ClassSizes: ...
+    @property
+    def checks(self) -> tuple[Check, ...]: ...
+    @property
+    def required(self) -> tuple[Check, ...]: ...
+    @property
+    def warnings(self) -> tuple[Warned, ...]: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def remarks(self) -> tuple[Warned, ...]: ...
+    @property
+    def versions(self) -> Mapping[str, str]: ...
+    @property
+    def time(self) -> str: ...
+
+
+def criteria_of(result: AuditedTable, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
     """Return what an audit says to the criteria.
 
     Args:
-        result: what the audit found, an `AuditResult` (which imports this module when it is asked for the report).
+        result: the result of the audit, an `AuditResult`.
         public: round small counts, for readers who may not know them.
         presets: published rules whose clauses are sections, too.
 
@@ -295,7 +325,7 @@ def _criteria(found: _Figures, names: Iterable[str]) -> Iterator[Criterion]:
 class _Figures:
     """The figures of an audit in words."""
 
-    def __init__(self, result: Any, telling: Telling) -> None:
+    def __init__(self, result: AuditedTable, telling: Telling) -> None:
         self._result, self._tell, self._sizes = result, telling, result.classes
         self._unit = "people" if result.roles.get("entity") else "rows"
 
