@@ -243,7 +243,7 @@ def wanted_besides(roles: Roles, requirements: tuple[Requirement, ...]) -> tuple
     return tuple(Requirement(model.name) for model in INFERENCE if model.name not in already)
 
 
-class AuditedTable(Protocol):
+class AuditFigures(Protocol):
     """What the criteria read of an `AuditResult`, whose module imports this one when it is asked for the report."""
 
     @property
@@ -272,7 +272,7 @@ class AuditedTable(Protocol):
     def time(self) -> str: ...
 
 
-def criteria_of(result: AuditedTable, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
+def criteria_of(result: AuditFigures, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
     """Return what an audit says to the criteria.
 
     Args:
@@ -325,7 +325,7 @@ def _criteria(found: _Figures, names: Iterable[str]) -> Iterator[Criterion]:
 class _Figures:
     """The figures of an audit in words."""
 
-    def __init__(self, result: AuditedTable, telling: Telling) -> None:
+    def __init__(self, result: AuditFigures, telling: Telling) -> None:
         self._result, self._tell, self._sizes = result, telling, result.classes
         self._unit = "people" if result.roles.get("entity") else "rows"
 
