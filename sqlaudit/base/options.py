@@ -117,7 +117,7 @@ def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...
     return tuple(names)
 
 
-def _listed(words: Iterable[str]) -> str:
+def _in_words(words: Iterable[str]) -> str:
     """Return the words with commas between them; signs are in quotes."""
     return ", ".join(word if word[:1].isalnum() else f"'{word}'" for word in words)
 
@@ -260,7 +260,7 @@ def one_of(*words: str, of: type[str] = str) -> OptionKind:
 
     def read(name: str, value: object) -> str:
         if value not in words:
-            raise UsageError(f"{spelled(name)} is one of {_listed(words)}, not {str(value)[:60]!r}.")
+            raise UsageError(f"{spelled(name)} is one of {_in_words(words)}, not {str(value)[:60]!r}.")
         return of(value)
 
     return OptionKind("choice", read, words, "str" if of is str else f"{of.__name__} | str")

@@ -124,7 +124,7 @@ class PublicFunction(Generic[Q, R]):
                 _refuse_wrong_type(name, annotation, value)
         bound.apply_defaults()
         try:
-            return self._answer(self._lasting(bound.arguments))
+            return self._answer(self._with_tuples(bound.arguments))
         except (TypeError, AttributeError):
             for argument in arguments:
                 _refuse_wrong_type(*argument)
@@ -133,18 +133,18 @@ class PublicFunction(Generic[Q, R]):
     def _answer(self, given: Given) -> R:
         return self.__wrapped__(request_from(self.request, given))
 
-    def _lasting(self, given: Given) -> dict[str, Any]:
+    def _with_tuples(self, given: Given) -> dict[str, Any]:
         """Return the arguments with tuples for iterators, since several fields may read one option, each to its end.
 
         Arrays of numpy become tuples as well, since an array is neither true nor false.
         """
-        lasting = {
-            name: _listed(value) if _SEVERAL.search(self.parameters[name][0]) else value
+        arguments = {
+            name: _as_tuple(value) if _SEVERAL.search(self.parameters[name][0]) else value
             for name, value in given.items()
         }
         if isinstance(roles := given.get("roles"), Mapping):
-            lasting["roles"] = {name: _listed(value) for name, value in roles.items()}
-        return lasting
+            arguments["roles"] = {name: _as_tuple(value) for name, value in roles.items()}
+        return arguments
 
     def _near(self, named: Mapping[str, Any]) -> str:
         """Return a hint at the parameter that a wrong name may mean."""
@@ -228,7 +228,7 @@ class PublicFunction(Generic[Q, R]):
     __doc__ = property(help_text)
 
 
-def _listed(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     """Return the tuple of what an iterator or an array of numpy has, and any other value as it is."""
     is_array = type(value).__name__ == "ndarray" and isinstance(value, Iterable)
     return tuple(value) if is_array or isinstance(value, Iterator) else value
