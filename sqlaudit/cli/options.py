@@ -47,10 +47,19 @@ _SHOW = "SQL"
 
 
 @dataclass(frozen=True)
-class Work:
-    """The SQL to print: statements as they run, or statements or plans instead of a run."""
+class Trace:
+    """What to print, on stderr, of the statements that run: their text, and their times."""
 
     show_sql: bool = option(False, FLAG, "Print every statement that runs, on stderr.", _SHOW)
+    timings: bool = option(
+        False, FLAG, "Print on stderr where the time went: steps, their rows and seconds, and peak memory.", _SHOW
+    )
+
+
+@dataclass(frozen=True)
+class Work(Trace):
+    """What to print of the statements that run, or of those that would run instead of a run."""
+
     dry_run: bool = option(False, FLAG, "Print statements and the tables they read; measure nothing.", _SHOW)
     explain: bool = option(False, FLAG, "Print the database's plans; measure nothing.", _SHOW)
 
@@ -264,6 +273,9 @@ further_options = request_options(FurtherReports, "further")
 
 work_options = request_options(Work, "work")
 """Which SQL is printed; the command gets `work: Work`."""
+
+trace_options = request_options(Trace, "trace")
+"""What is printed of the statements that run; the command gets `trace: Trace`."""
 
 
 def _limits(**values: object) -> Limits:

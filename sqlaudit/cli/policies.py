@@ -12,12 +12,12 @@ import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows, write_text
-from sqlaudit.base.options import FILE, listed, option, options_of
+from sqlaudit.base.options import FILE, listed, option
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell, worst
-from sqlaudit.cli.options import Work, limit_options, output_options, whole_request
+from sqlaudit.cli.options import Trace, limit_options, output_options, trace_options, whole_request
 from sqlaudit.cli.output import OR_SAY_FORMAT, Output, print_data
-from sqlaudit.cli.requests import OptionGroup, command_of, group_options, options_for, parameters_of, read_request
+from sqlaudit.cli.requests import OptionGroup, command_of, group_options, parameters_of, read_request
 from sqlaudit.gates.request import DEFAULT_POLICY, FILES, BaselineRequest, GateRequest
 from sqlaudit.reports.formats import format_by_ending, laid_out, render_json
 
@@ -189,20 +189,18 @@ def policy_request(request: type[object]) -> OptionGroup:
     return OptionGroup(lambda **values: {"request": group.make(**with_policy(values))["request"]}, *group.parameters)
 
 
-def session_opener(show_sql: bool = False) -> OpenEngine:
-    """Return a function that opens engines with progress, Ctrl-C and `--show-sql`."""
+def session_opener(trace: Trace) -> OpenEngine:
+    """Return a function that opens engines with progress, Ctrl-C, and a trace of what runs."""
     from sqlaudit.cli.session import session
 
-    return lambda db, limits, targets: session(db, limits, Work(show_sql=show_sql), *targets)
+    return lambda db, limits, targets: session(db, limits, trace, *targets)
 
 
 # `sqlaudit test`: run a policy; the gate before publication.
 
-_SHOW_SQL = options_for(dict(options_of(Work))["show_sql"])
 
-
-@command_of(policy_request(GateRequest), gate_output_options, *_SHOW_SQL, limit_options)
-def test(request: GateRequest, output: GateOutput, show_sql: bool, limits: Limits) -> int:
+@command_of(policy_request(GateRequest), gate_output_options, trace_options, limit_options)
+def test(request: GateRequest, output: GateOutput, trace: Trace, limits: Limits) -> int:
     """Test whether the tables of a policy may be published.
 
     The policy (sqlaudit.yml) has tables, the roles of their columns, and requirements. Reports
@@ -218,15 +216,16 @@ def test(request: GateRequest, output: GateOutput, show_sql: bool, limits: Limit
 
     if request.show_values and request.store_failures is None:
         raise click.UsageError("--show-values needs --store-failures: reports of a policy never show values.")
-    if request.results and (request.store_failures is not None or show_sql or limits != Limits()):
+    if request.results and (request.store_failures is not None or trace != Trace() or limits != Limits()):
         raise click.UsageError(
-            "--results does not connect: leave out --store-failures, --show-sql, and limits of time or memory."
+            "--results does not connect: leave out --store-failures, --show-sql, --timings, and limits of time or "
+            "memory."
         )
     if request.run and not request.results:
         raise click.UsageError("--run needs --results.")
-    if request.db and (show_sql or limits != Limits(timeout=limits.timeout)):
+    if request.db and (trace != Trace() or limits != Limits(timeout=limits.timeout)):
         raise click.UsageError(
-            "--db runs what 'compile -f' writes: leave out --show-sql, and all limits except --timeout."
+            "--db runs what 'compile -f' writes: leave out --show-sql, --timings, and all limits except --timeout."
         )
     request = replace(request, limits=limits)
     if request.list_only:
@@ -234,7 +233,7 @@ def test(request: GateRequest, output: GateOutput, show_sql: bool, limits: Limit
     from sqlaudit.cli.signals import LastResort
 
     with LastResort(limits.timeout if request.db else None):
-        result = run_gate(request, session_opener(show_sql), output.files, say)
+        result = run_gate(request, session_opener(trace), output.files, say)
     output.emit(result)
     return worst(*result.exit_codes)
 
@@ -286,7 +285,7 @@ def baseline(request: BaselineRequest, output: Output, limits: Limits) -> int:
         tell(f"converted {str(file)!r} to {str(Baseline(file).converted())!r}. Nothing was run.")
         return ExitCode.OK
     accepting = GateRequest(request.source, baseline=file, accept=True, limits=limits)
-    result = run_gate(accepting, session_opener(), [output.file])
+    result = run_gate(accepting, session_opener(Trace()), [output.file])
     output.emit(lambda: accepted_document(result), result.to_dict)
     mistakes = [ExitCode.USAGE for _ in result.mistakes]
     return worst(*(test.exit_code for test in not_accepted(result)), *mistakes)

@@ -17,7 +17,7 @@ from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import Interrupted, SqlauditError
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.cli.exits import is_quiet
-from sqlaudit.cli.options import Work
+from sqlaudit.cli.options import Trace
 from sqlaudit.cli.requests import written_files
 from sqlaudit.cli.signals import ENDING, Ended, Handler, LastResort, handled_signals
 from sqlaudit.engines.contract import Engine, Executed
@@ -38,13 +38,13 @@ NOT_CANCELLED = (
 
 
 @contextlib.contextmanager
-def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: Target) -> Iterator[Engine]:
+def session(db: str | Whereabouts | None, limits: Limits, trace: Trace, *targets: Target) -> Iterator[Engine]:
     """Yield an open engine for one command.
 
     Args:
         db: the value of `--db`.
         limits: the budgets of the command.
-        work: which SQL is printed.
+        trace: what is printed of the statements that run.
         targets: everything that will be read.
 
     Raises:
@@ -59,8 +59,13 @@ def session(db: str | Whereabouts | None, limits: Limits, work: Work, *targets: 
     with LastResort(limits.timeout) as last_resort:
         with ProgressBar():  # a Spark takes seconds to start
             connection = connect(db, limits, *targets)
-        with connection as engine, Interruptible(engine.cancel, engine.executed, last_resort):
-            if work.show_sql:
+        with connection as engine, contextlib.ExitStack() as at_end:
+            if trace.timings:
+                from sqlaudit.cli.timings import print_timings
+
+                at_end.callback(print_timings, engine)
+            at_end.enter_context(Interruptible(engine.cancel, engine.executed, last_resort))
+            if trace.show_sql:
                 engine.tracer = show_statement
                 yield engine
                 return

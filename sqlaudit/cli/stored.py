@@ -13,7 +13,7 @@ import click
 from sqlaudit.base.errors import ExitCode, InputError, UsageError, unreadable_file
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import Work, cover_options, limit_options, output_options
+from sqlaudit.cli.options import Trace, cover_options, limit_options, output_options, trace_options
 from sqlaudit.cli.output import Output, output_for, write_pictures
 from sqlaudit.cli.requests import PATH, command_of, in_section, inputs_from
 from sqlaudit.engines.writing import refuse_overwriting
@@ -103,7 +103,7 @@ def read_document(path: Path) -> Document:
 
 # `sqlaudit verify`: a certificate run again.
 
-_input_option, _trust_option, _sql_option = (in_section(name) for name in ("Input", "Trust", "SQL"))
+_input_option, _trust_option = (in_section(name) for name in ("Input", "Trust"))
 
 
 @command_of(
@@ -121,11 +121,11 @@ _input_option, _trust_option, _sql_option = (in_section(name) for name in ("Inpu
         is_flag=True,
         help="Allow any SQL expression in the certificate's roles. Read them first.",
     ),
-    _sql_option("--show-sql", is_flag=True, help="Print every statement that runs, on stderr."),
+    trace_options,
     output_options,
     limit_options,
 )
-def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db: str | None, **options: Any) -> int:
+def verify(certificate: Path, output: Output, limits: Limits, trace: Trace, db: str | None, **options: Any) -> int:
     """Repeat the audit of a certificate and report differences.
 
     TARGET is the table or file, if its name has changed. SQL is recomputed from the certificate's
@@ -154,7 +154,7 @@ def verify(certificate: Path, output: Output, limits: Limits, show_sql: bool, db
         raise click.UsageError("The certificate covers a table in a database: name the database with --db.")
     verification = Verification(certificate, content, request, key, options["trust_expressions"])
     others = further_targets(request.inputs, request.target)
-    with session(db, limits, Work(show_sql=show_sql), request.target, *others) as engine:
+    with session(db, limits, trace, request.target, *others) as engine:
         result = verification.run(engine)
     output.emit(lambda: document_of(result), result.to_dict)
     return ExitCode.REQUIREMENT_FAILED if result.differences else ExitCode.OK

@@ -40,12 +40,14 @@ class Executed:
 
     Args:
         remarks: the remarks on a table that was opened; then there is no statement, and `sql` is empty.
+        rows: how many rows it returned, or the database kept; None if unknown.
     """
 
     name: str
     sql: str
     seconds: float | None
     remarks: tuple[Remark, ...] = ()
+    rows: int | None = None
 
 
 Tracer = Callable[[Executed], None]
@@ -229,9 +231,13 @@ class Engine(ABC):
         """Return the error for a time limit that was reached."""
         return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
 
-    def record(self, statement: Statement, seconds: float | None) -> None:
-        """Record that a statement ran, and call the tracer; connections in its texts are hidden (`dblink('…')`)."""
-        done = Executed(statement.name, literals_hidden(statement.sql), seconds)
+    def record(self, statement: Statement, seconds: float | None, rows: int | None = None) -> None:
+        """Record that a statement ran, and call the tracer; connections in its texts are hidden (`dblink('…')`).
+
+        Args:
+            statement, seconds, rows: as `Executed` has them.
+        """
+        done = Executed(statement.name, literals_hidden(statement.sql), seconds, rows=rows)
         self.executed.append(done)
         if self.tracer is not None:
             self.tracer(done)
@@ -247,6 +253,18 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def returned_rows(result: object) -> int | None:
+    """Return how many rows a result has: a list of rows, or one array per column. None for anything else.
+
+    Example:
+        >>> returned_rows([(1,), (2,)]), returned_rows({"age": [30, 31, 32]}), returned_rows({})
+        (2, 3, 0)
+    """
+    if isinstance(result, dict):
+        return len(next(iter(result.values()), ()))
+    return len(result) if isinstance(result, list) else None
 
 
 # Decimals of Python that databases keep exactly: those of up to 38 digits on both sides of the point.

@@ -10,10 +10,10 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.errors import EngineError
@@ -22,7 +22,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.engines.contract import Engine, hide_constants
+from sqlaudit.engines.contract import Engine, hide_constants, returned_rows
 from sqlaudit.engines.duckdb.catalog import Name, find_table, quote_name, unknown_table
 from sqlaudit.engines.duckdb.driver import DUCKDB_1, duckdb
 from sqlaudit.engines.duckdb.errors import ErrorContext, translate
@@ -31,6 +31,7 @@ from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession, start
 from sqlaudit.engines.duckdb.types import as_arrays, columns_of, for_arrays, is_plain, with_zones
 
+T = TypeVar("T")
 _SMALL = 64_000
 """Size of files, in bytes, below which a second thread gains nothing, and waking it costs a tenth of the audit."""
 
@@ -120,28 +121,30 @@ class DuckDBEngine(Engine):
 
     def run(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a statement; `parameters` are its $1, $2, …"""
-        with self._recorded(statement):
-            return self._session.fetch(statement.sql, statement.name, list(parameters) or None)
+        return self._run(
+            statement, lambda: self._session.fetch(statement.sql, statement.name, list(parameters) or None)
+        )
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """Yield the rows of a statement in batches; other statements may run in between."""
-        with self._recorded(statement), self._session.cursor() as cursor:
+        begun, streamed = self._begin(), 0
+        with self._readings.unchanged(statement.sql), self._session.cursor() as cursor:
             types = self._session.guarded(statement.name, lambda: start(cursor, statement.sql))
             while rows := self._session.guarded(statement.name, lambda: cursor.fetchmany(batch)):
+                streamed += len(rows)
                 yield with_zones(rows, types)
+        self.record(statement, time.monotonic() - begun, streamed)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement in the in-memory database, replacing an older one of this name."""
         table = self._memory_name(name)
-        with self._recorded(statement):
-            self._session.fetch("CREATE OR REPLACE TABLE " + table + " AS\n" + statement.sql, statement.name)
+        self._keep(statement, "CREATE OR REPLACE TABLE " + table + " AS\n")
         described = self._session.describe("SELECT * FROM " + table, statement.name)
         return Relation(table, columns_of(described), name)
 
     def extend(self, name: str, statement: Statement) -> None:
         """Add the result of a statement to the table kept under this name."""
-        with self._recorded(statement):
-            self._session.fetch("INSERT INTO " + self._memory_name(name) + "\n" + statement.sql, statement.name)
+        self._keep(statement, "INSERT INTO " + self._memory_name(name) + "\n")
 
     def memory(self) -> int:
         """Return the bytes that statements may take before they spill, by DuckDB's own setting."""
@@ -174,11 +177,14 @@ class DuckDBEngine(Engine):
 
         A column with NULLs is a masked array; integers beyond 64 bits are an array of Python integers.
         """
-        with self._recorded(statement):
+
+        def arrays() -> dict[str, object]:
             described = self._session.describe(statement.sql, statement.name)
             names, types = [row[0] for row in described], [row[1] for row in described]
             sql = statement.sql if is_plain(types) else for_arrays(statement.sql, types)
             return as_arrays(self._session.fetch_arrays(sql, statement.name), names, types)
+
+        return self._run(statement, arrays)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """Return the columns of a statement's result with their kinds; the statement is not run."""
@@ -230,13 +236,19 @@ class DuckDBEngine(Engine):
         self._session.progress = self.progress
         return time.monotonic()
 
-    @contextmanager
-    def _recorded(self, statement: Statement) -> Iterator[None]:
-        """Run the block, in which a statement reads files that must not change, and record the statement."""
+    def _run(self, statement: Statement, work: Callable[[], T], count: Callable[[T], int | None] = returned_rows) -> T:
+        """Return what the work of a statement returns, which reads files that must not change; record the statement."""
         begun = self._begin()
         with self._readings.unchanged(statement.sql):
-            yield
-        self.record(statement, time.monotonic() - begun)
+            done = work()
+        self.record(statement, time.monotonic() - begun, count(done))
+        return done
+
+    def _keep(self, statement: Statement, into: str) -> None:
+        """Keep the result of a statement; `into` is the head of the statement that does, which returns a count."""
+        self._run(
+            statement, lambda: self._session.fetch(into + statement.sql, statement.name), lambda counted: counted[0][0]
+        )
 
     def _memory_name(self, name: str) -> str:
         return self._opener.qualified("main", name) if self._opener.catalog else quote(name, DIALECT)

@@ -169,8 +169,10 @@ class PostgresEngine(PostgresSession):
         if self.progress is not None:
             self.progress(statement.name, None)
         begun = time.monotonic()
-        result = self._execute(statement.sql, step_of(statement), take, parameters)
-        self.record(statement, time.monotonic() - begun)
+        result, rows = self._execute(
+            statement.sql, step_of(statement), lambda cursor: (take(cursor), cursor.rowcount), parameters
+        )
+        self.record(statement, time.monotonic() - begun, rows)
         return result
 
     def _execute(self, text: str, during: str, take: Callable[[Cursor], T], parameters: Sequence[object] = ()) -> T:
@@ -188,7 +190,7 @@ class PostgresEngine(PostgresSession):
         """
         if self.progress is not None:
             self.progress(statement.name, None)
-        begun = time.monotonic()
+        begun, streamed = time.monotonic(), 0
         self._streams += 1
         cursor = f"sqlaudit_stream_{self._streams}"
         self._execute(
@@ -197,10 +199,11 @@ class PostgresEngine(PostgresSession):
         try:
             fetch = f"FETCH FORWARD {int(batch)} FROM {cursor}"
             while rows := self._execute(fetch, step_of(statement), lambda result: result.fetchall()):
+                streamed += len(rows)
                 yield rows
         finally:
             self._close_cursor(cursor)
-        self.record(statement, time.monotonic() - begun)
+        self.record(statement, time.monotonic() - begun, streamed)
 
     def _close_cursor(self, cursor: str) -> None:
         if self._connection.pgconn.transaction_status == TransactionStatus.INTRANS:

@@ -20,7 +20,7 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.engines.contract import Engine, View, refuse_taken, step_of
+from sqlaudit.engines.contract import Engine, View, refuse_taken, returned_rows, step_of
 from sqlaudit.engines.duckdb.engine import DuckDBEngine
 from sqlaudit.engines.spark import open as spark_catalog
 from sqlaudit.engines.spark import session as spark_session
@@ -295,14 +295,15 @@ class SparkEngine(Engine):
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """Yield the rows of a statement in batches; Spark returns one partition at a time."""
-        begun = time.monotonic()
+        begun, streamed = time.monotonic(), 0
         during = step_of(statement)
         described = self.result_columns(statement)
         frame = self._do(during, lambda: self._frame(_in_plain_time(statement.sql, described)))
         rows = self._do(during, lambda: batches_of(frame.toLocalIterator(), described, batch))
         while (fetched := self._do(during, lambda: next(rows, None))) is not None:
+            streamed += len(fetched)
             yield fetched
-        self.record(statement, time.monotonic() - begun)
+        self.record(statement, time.monotonic() - begun, streamed)
 
     def materialize(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement as a temporary view over a checkpoint, replacing an older one of this name.
@@ -414,7 +415,7 @@ class SparkEngine(Engine):
         begun = time.monotonic()
         with reporting(self.progress, statement.name, self._tasks):
             done = self._do(step_of(statement), work)
-        self.record(statement, time.monotonic() - begun)
+        self.record(statement, time.monotonic() - begun, returned_rows(done))
         return done
 
     def _do(self, during: str, work: Callable[[], T], names: Names = ()) -> T:
