@@ -7,11 +7,12 @@
     python -m benchmarks.user --keep FOLDER              the environment and tables stay there for the next groups
 
 Builds the wheel, installs it into an environment of its own, and runs each line as the command that a user types, in
-turn with its anchor, after one run of each that is not counted. CPU is user and system time of the process, as the
-system accounts for it; ratios are taken pair by pair. Anchors are DuckDB alone, polars by hand, pycanon, PostgreSQL's
-own GROUP BY and HPIValid (from the package desbordante), each in a Python process that imports nothing else, and our
-own command without what an option leaves out. PostgreSQL is the server of the tests, which works in processes of its
-own: its lines add what the system accounts for them, and where it cannot say that, they tell the clock alone.
+turn with its anchor, after one run of each that is not counted; what takes over half a minute runs once. CPU is user
+and system time of the process, as the system accounts for it; ratios are taken pair by pair. Anchors are DuckDB alone,
+polars by hand, pycanon, PostgreSQL's own GROUP BY and HPIValid (from the package desbordante), each in a Python process
+that imports nothing else, and our own command without what an option leaves out. PostgreSQL is the server of the tests,
+which works in processes of its own: its lines add what the system accounts for them, and where it cannot say that, they
+tell the clock alone.
 """
 
 from __future__ import annotations
@@ -39,11 +40,15 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks.user: {} -->\n", "<!-- end -->\n"
 KEYS = ("age", "sex", "zip", "race")
+PEOPLE, REGISTER = "people, seed 7", "register, seed 3"
+"""The tables of most lines."""
+LONG = 30.0
+"""Seconds on the clock after which a command is run once: its first run counts."""
 ROLES = ("--qi", ",".join(KEYS), "--sensitive")
 READ = "import duckdb; duckdb.execute('SELECT * FROM read_csv(?)', ['{table}']).fetchall()"
 GROUP = (
-    "import duckdb; duckdb.execute('SELECT count(*) FROM (SELECT {keys}, {value}, count(*) FROM read_parquet(?) "
-    "GROUP BY ALL)', ['{table}']).fetchall()"
+    "import duckdb; duckdb.execute('SELECT count(*), sum(c) FROM (SELECT {keys}, {value}, count(*) AS c "
+    "FROM read_parquet(?) GROUP BY ALL)', ['{table}']).fetchall()"
 )
 HPIVALID = (
     "import desbordante; a = desbordante.ucc.algorithms.HPIValid(); "
@@ -69,17 +74,19 @@ print(anonymity.k_anonymity(t, [{keys}]), anonymity.l_diversity(t, [{keys}], ['c
 print(anonymity.t_closeness(t, [{keys}], ['condition']))
 """
 SERVED = (
-    "import psycopg; psycopg.connect('{url}').execute('SELECT count(*) FROM (SELECT {keys}, condition, count(*) "
-    "FROM people GROUP BY {keys}, condition) AS cells').fetchall()"
+    "import psycopg; psycopg.connect('{url}').execute('SELECT count(*), sum(c) FROM (SELECT {keys}, condition, "
+    "count(*) AS c FROM people GROUP BY {keys}, condition) AS cells').fetchall()"
 )
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the tables: what is done, the command, and what stands beside it (a program in Python, or a command of
-    ours; empty = none), with its name and the module that it needs. `served`: whether a server does the work."""
+    """A line of the tables: the table that is read, with its seed, what is done, the command, and what stands beside it
+    (a program in Python, or a command of ours; empty = none), with its name and the module that it needs. `served`:
+    whether a server does the work."""
 
     group: str
+    table: str
     what: str
     command: tuple[str, ...]
     anchor: str | tuple[str, ...] = ""
@@ -206,12 +213,13 @@ def lines(made: dict[str, Path], sizes: Sizes, adult: Path | None, url: str) -> 
 
 
 def _postgres(url: str, sizes: Sizes) -> list[Line]:
+    rows = f"`audit` of {sizes.served:,} rows, 14 values"
     audit = ("audit", "people", "--db", url, *ROLES, "condition")
     beside = (SERVED.format(url=url, keys=", ".join(KEYS)), "bare GROUP BY qi, s", "psycopg", True)
     asked = tuple(word for limit in ("k=2", "l=2", "t=0.5") for word in ("--require", limit))
     return [
-        Line("postgres", f"`audit` of {sizes.served:,} rows, 14 values", audit, *beside),
-        Line("postgres", "the same with `--require` of k, l and t", (*audit, *asked), *beside),
+        Line("postgres", PEOPLE, rows, audit, *beside),
+        Line("postgres", PEOPLE, "the same with `--require` of k, l and t", (*audit, *asked), *beside),
     ]
 
 
@@ -220,11 +228,11 @@ def _start(made: dict[str, Path]) -> list[Line]:
     audit, reading = ("audit", table, *ROLES, "condition"), (READ.format(table=table), "DuckDB reading the file")
     starting = ("import duckdb; duckdb.connect()", "DuckDB starting")
     return [
-        Line("start", "`audit` of 40 rows, CSV", audit, *reading),
-        Line("start", "the same with `--require k=2`", (*audit, "--require", "k=2"), *reading),
-        Line("start", "`models`", ("models",), *starting),
-        Line("start", "`--help`", ("--help",), *starting),
-        Line("start", "a usage error", ("audit", "--nothing"), *starting),
+        Line("start", PEOPLE, "`audit` of 40 rows, CSV", audit, *reading),
+        Line("start", PEOPLE, "the same with `--require k=2`", (*audit, "--require", "k=2"), *reading),
+        Line("start", "", "`models`", ("models",), *starting),
+        Line("start", "", "`--help`", ("--help",), *starting),
+        Line("start", "", "a usage error", ("audit", "--nothing"), *starting),
     ]
 
 
@@ -233,11 +241,12 @@ def _audits(made: dict[str, Path], sizes: Sizes) -> list[Line]:
     asked = tuple(word for limit in ("k=2", "l=2", "t=0.5") for word in ("--require", limit))
     hand = POLARS.format(table=small, keys=", ".join(map(repr, KEYS)))
     canon = PYCANON.format(table=small, keys=", ".join(map(repr, KEYS)))
-    audit, bare = ("audit", str(table), *ROLES), "bare GROUP BY qi, s"
+    audit, bare, rows = ("audit", str(table), *ROLES), "bare GROUP BY qi, s", f"`audit` of {sizes.rows:,} rows, Parquet"
     grouped = [GROUP.format(keys=keys, value=value, table=table) for value in ("condition", "code")]
     return [
         Line(
             "audit",
+            PEOPLE,
             f"k, l, t of {sizes.small:,} rows, CSV",
             ("audit", str(small), *ROLES, "condition", *asked),
             hand,
@@ -246,14 +255,15 @@ def _audits(made: dict[str, Path], sizes: Sizes) -> list[Line]:
         ),
         Line(
             "audit",
+            PEOPLE,
             "the same, with pycanon",
             ("audit", str(small), *ROLES, "condition", *asked),
             canon,
             "pycanon",
             "pycanon",
         ),
-        Line("audit", f"`audit` of {sizes.rows:,} rows, Parquet, 14 values", (*audit, "condition"), grouped[0], bare),
-        Line("audit", "the same, 200 values", (*audit, "code"), grouped[1], bare),
+        Line("audit", PEOPLE, f"{rows}, 14 values", (*audit, "condition"), grouped[0], bare),
+        Line("audit", PEOPLE, "the same, 200 values", (*audit, "code"), grouped[1], bare),
     ]
 
 
@@ -264,22 +274,25 @@ def _columns(made: dict[str, Path], sizes: Sizes) -> list[Line]:
     for table, rows in ((small, sizes.register), (large, sizes.large_register)):
         named = f"`columns --identifying`, {rows:,} × 20"
         anchor = (HPIVALID.format(table=table), "HPIValid", "desbordante")
-        found.append(Line("columns", named, ("columns", table, "--identifying"), *anchor))
+        found.append(Line("columns", REGISTER, named, ("columns", table, "--identifying"), *anchor))
     for share in ("0%", "1%"):
         named = f"`columns`, {sizes.large_register:,} × 20, k = 5, tolerance {share}"
         command = ("columns", large, "--tolerance", share)
-        found.append(Line("columns", named, command, (*command, "--no-effects"), "the same with `--no-effects`"))
-    return [*found, Line("columns", f"`columns`, {sizes.wide:,} × 120, pairs, tolerance 1%, at most a minute", pairs)]
+        beside = ((*command, "--no-effects"), "the same with `--no-effects`")
+        found.append(Line("columns", REGISTER, named, command, *beside))
+    named = f"`columns`, {sizes.wide:,} × 120, pairs, tolerance 1%, at most a minute"
+    return [*found, Line("columns", REGISTER, named, pairs)]
 
 
 def _lattice(adult: Path) -> list[Line]:
     qi = "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class"
     search = ("lattice", str(adult / "adult.csv"), "--hierarchies", str(adult), "--qi", qi, "--require", "k=5")
     best = [
-        Line("lattice", f"best node for k = 5 of Adult, {limit} suppressed", (*search, "--suppress", limit))
+        Line("lattice", "Adult of ARX", f"best node for k = 5, {limit} suppressed", (*search, "--suppress", limit))
         for limit in ("0%", "5%")
     ]
-    return [*best, Line("lattice", "the same, 0%, with `--find all`: every node", (*search, "--find", "all"))]
+    every = Line("lattice", "Adult of ARX", "the same, 0%, with `--find all`: every node", (*search, "--find", "all"))
+    return [*best, every]
 
 
 def installed(folder: Path) -> Path:
@@ -352,15 +365,18 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
         there, failed = served(anchor, folder, serving if line.served else None) if anchor else (here, 0)
         if failed not in ((0, 1, 4) if isinstance(line.anchor, tuple) else (0,)):
             raise SystemExit(f"{line.called} ended with {failed}")
-        pairs += [(here, there)] if number else []
+        if number or here.clock > LONG:
+            pairs.append((here, there))
+        if here.clock > LONG:
+            break
     cpu, clock, peak = (statistics.median(getattr(a, what) for a, _ in pairs) for what in ("cpu", "clock", "peak"))
-    cells = [line.what, f"{cpu:.2f} s", f"{clock:.2f} s", f"{peak:,.0f} MB"]
+    cells = [line.table, line.what, f"{cpu:.2f} s", f"{clock:.2f} s", f"{peak:,.0f} MB"]
     if not anchor:
         return f"| {' | '.join([*cells, 'none', '', '', ''])} |"
     beside = statistics.median(b.cpu for _, b in pairs)
     ratios = [statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs) for what in ("cpu", "clock")]
     if math.isnan(cpu):
-        return f"| {line.what} | | {' | '.join(cells[2:])} | {line.called} | | | {ratios[1]:.1f} |"
+        return f"| {line.table} | {line.what} | | {' | '.join(cells[3:])} | {line.called} | | | {ratios[1]:.1f} |"
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
 
@@ -370,10 +386,11 @@ GROUPS = "start,audit,columns,lattice,postgres,cliffs"
 def table(rows: list[str], runs: int) -> str:
     """A table of the page, with how it was measured."""
     head = (
-        "| command | CPU | clock | peak | compared with | its CPU | CPU, ratio | clock, ratio |\n"
-        "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n"
+        "| table | command | CPU | clock | peak | compared with | its CPU | CPU, ratio | clock, ratio |\n"
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n"
     )
-    return head + "\n".join(rows) + f"\n\nMedians of {runs} run{'s' if runs > 1 else ''} of each side.\n"
+    medians = f"Medians of {runs} run{'s' if runs > 1 else ''} of each side"
+    return head + "\n".join(rows) + f"\n\n{medians}; what takes over {LONG:g} s ran once.\n"
 
 
 def write(found: dict[str, list[str]], runs: int) -> None:
