@@ -42,6 +42,16 @@ BEGIN, END = "<!-- benchmarks.user: {} -->\n", "<!-- end -->\n"
 KEYS = ("age", "sex", "zip", "race")
 PEOPLE, REGISTER = "people, seed 7", "register, seed 3"
 """The tables of most lines."""
+WAITING = """
+import os, sys, time
+begun = time.perf_counter()
+silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=silent)
+_, status, usage = os.wait4(process, 0)
+clock = time.perf_counter() - begun
+print(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss / 1000, os.waitstatus_to_exitcode(status))
+"""
+"""A small process that runs a command: a process begins with the peak memory of the one that it comes from."""
 LONG = 30.0
 """Seconds on the clock after which a command is run once: its first run counts."""
 ROLES = ("--qi", ",".join(KEYS), "--sensitive")
@@ -319,14 +329,9 @@ def installed(folder: Path) -> Path:
 def run(command: Sequence[str], folder: Path) -> tuple[Spent, int]:
     """One run of a process, as the system accounts for it, and its exit code."""
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # else a checkout is measured
-    begun = time.perf_counter()
-    with subprocess.Popen(
-        command, cwd=folder, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    clock = time.perf_counter() - begun
-    return Spent(usage.ru_utime + usage.ru_stime, clock, usage.ru_maxrss / 1000), process.returncode
+    waiting = [sys.executable, "-S", "-E", "-c", WAITING, *map(str, command)]
+    told = subprocess.run(waiting, cwd=folder, env=own, stdout=subprocess.PIPE, check=True).stdout.split()
+    return Spent(*map(float, told[:3])), int(told[3])
 
 
 def served(command: Sequence[str], folder: Path, serving: int | None) -> tuple[Spent, int]:

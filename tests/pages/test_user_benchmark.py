@@ -47,6 +47,13 @@ def test_a_row_compares_whole_processes(tmp_path: Path) -> None:
     assert alone.endswith("| none |  |  |  |")
 
 
+def test_the_peak_of_a_command_is_its_own(tmp_path: Path) -> None:
+    large = bytearray(b"x" * 300_000_000)
+    spent, code = user.run([sys.executable, "-c", "import sys; sys.exit(3)"], tmp_path)
+    assert (len(large), code) == (300_000_000, 3)
+    assert 1 < spent.peak < 100
+
+
 def test_what_is_long_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[float] = []
 
