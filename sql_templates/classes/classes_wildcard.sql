@@ -6,7 +6,8 @@
    to the patterns of a mask is every cell without the columns of the mask; the patterns seek it without each further
    set of columns that other masks leave out. Codes stand for values and 0 for what is left out, so that plain equality
    joins: with the same zeros on both sides, the cell has its NULLs where they were sought. With `share` only the
-   patterns of some masks are matched, so that they fit the memory, over cells that are `kept`. #}
+   patterns of some masks are matched, so that they fit the memory, over cells that are `kept`. With `cells` (id, lane, c)
+   it is known what the patterns in them match. #}
 {% import "classes/_wildcard.sql" as wildcard with context %}
 {% set codes = wildcard.codes(keys) %}
 {% set coded_key = codes ~ ", " if keys else "" %}
@@ -26,6 +27,7 @@ patterns AS MATERIALIZED (
     {% endif %}
     GROUP BY id, mask{% for column in keys %}, q{{ loop.index }}{% endfor %}{{ ", " ~ codes if keys }}
 ),
+{% if cells is none %}
 masks AS MATERIALIZED (
     SELECT DISTINCT mask{% for column in keys %}, CASE WHEN k{{ loop.index }} = 0 THEN 1 ELSE 0 END AS z{{ loop.index }}{% endfor %}
 
@@ -82,12 +84,17 @@ persons AS NOT MATERIALIZED (
     GROUP BY id
 ),
 {% endif %}
+{% endif %}
 matched AS NOT MATERIALIZED (
     SELECT
         id,
         CAST(SUM(c) AS BIGINT) AS n
         {{ ", ARRAY_AGG(lane * " ~ 2 ** 40 ~ " + c) AS cell_list" if sensitive is not none }}
+    {% if cells is none %}
     FROM (SELECT id, lane, CAST({{ "COUNT(*)" if entity is not none else "SUM(c)" }} AS BIGINT) AS c FROM met GROUP BY id, lane) AS cell
+    {% else %}
+    FROM {{ cells }}
+    {% endif %}
     GROUP BY id
 )
 SELECT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -65,6 +65,8 @@ MAX_OFFERED_CELLS = 2_000_000
 """Largest number of cells that one statement compares with patterns: more take memory, fewer take statements."""
 OFFERED_CELL_BYTES = 200
 """Memory of a cell while it is compared with patterns."""
+MAX_MATCHED_CODES = 20_000_000
+"""Largest number of codes (cells times columns) that are matched in Python, where each takes about ten bytes."""
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
 SAMPLE_ROWS = 1_000_000
@@ -257,7 +259,7 @@ class HistogramBuilder:
             coded: a FROM item of the materialized cells with codes; empty = there is none.
             part: the part of the patterns; None = all.
         """
-        parameters = {"kept": Raw(coded) if coded else None, "share": part, **_lane_parameters(table)}
+        parameters = {"kept": Raw(coded) if coded else None, "cells": None, "share": part, **_lane_parameters(table)}
         suffix = f", part {part.part + 1} of {part.parts}" if part and part.parts > 1 else ""
         return self._render("classes_wildcard", "matching rows" + suffix, sensitive, **parameters)
 
@@ -272,14 +274,33 @@ class HistogramBuilder:
         cells, masks = (int(figure) for figure in size[0])
         cells_at_once = min(MAX_OFFERED_CELLS, memory // OFFERED_CELL_BYTES)
         parts = min(masks, 1 + cells * masks // cells_at_once) or 1
-        for part in range(parts):
-            statement = self._wildcard_statement(sensitive, table, coded, ClassPart((), parts, part))
-            if part:
-                self.engine.extend(name, statement)
-            else:
-                classes = self.engine.materialize(name, statement).sql
+        fits = self.frame.entity is None and cells * len(self.frame.keys) <= MAX_MATCHED_CODES
+        if fits and parts > 1 and masks > 2:  # joins of two masks take as long
+            statements = self._matched_statements(sensitive, coded)
+        else:
+            split = (ClassPart((), parts, part) for part in range(parts))
+            statements = (self._wildcard_statement(sensitive, table, coded, part) for part in split)
+        classes = self.engine.materialize(name, next(statements)).sql
+        for statement in statements:
+            self.engine.extend(name, statement)
         self.engine.drop(f"{name}_coded")
         return classes
+
+    def _matched_statements(self, sensitive: str | None, coded: str) -> Iterator[Statement]:
+        """Yield statements of the patterns with the cells that they match, for some patterns each.
+
+        Patterns are matched in Python, by codes and without a value. The next statement replaces the cells of the last.
+        """
+        from sqlaudit.classes.matching import match_patterns
+
+        step, name = "matching rows", f"{self._relation_name('classes')}_matched"
+        statement = self._render("wildcard_cells", "codes of missing values", sensitive, coded=Raw(coded))
+        ids, lanes, counts, *codes = self.engine.columns_as_arrays(statement).values()
+        for matched in match_patterns(codes, (ids, lanes, counts), lambda: self.engine.report_step(step)):
+            cells = self.engine.keep_frame(name, dict(zip(("id", "lane", "c"), matched, strict=True))).sql
+            parameters = {"kept": Raw(coded), "cells": Raw(cells), "share": None}
+            yield self._render("classes_wildcard", step, sensitive, **parameters)
+        self.engine.drop(name)
 
     def _cells_relation(self, name: str, sensitive: str | None, table: SensitiveTable | None, keep_keys: bool) -> str:
         """Return a FROM item of cells with a number for each class, materialized if the engine can.

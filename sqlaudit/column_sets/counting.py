@@ -19,6 +19,8 @@ from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.histogram import MAX_MATCHED_CODES
+from sqlaudit.classes.matching import match_patterns
 from sqlaudit.column_sets.masks import bits, mask_of
 from sqlaudit.engines.contract import Engine
 
@@ -492,7 +494,10 @@ class SetCounter:
         for number, batch in enumerate(self._batches(waiting)):
             if number and self.stop():
                 raise BudgetSpent
-            self._run_batch(batch)
+            if self._can_match(batch[0]):
+                self._match_patterns(batch[0])
+            else:
+                self._run_batch(batch)
         return [self.cache[mask] for mask in masks]
 
     def prepare(self, masks: Sequence[int]) -> None:
@@ -560,6 +565,27 @@ class SetCounter:
         for mask in masks:
             self.cache.setdefault(mask, Figures(0, 0, 0, 0, 0))
             self._note_dependencies(mask)
+
+    def _can_match(self, mask: int) -> bool:
+        """Return True if rows match because of missing values, and the codes of the set fit the memory of Python."""
+        coded = self.coded
+        if self.nulls is not NullPolicy.WILDCARD or coded.entity is not None or not (coded.coded and coded.rows):
+            return False
+        most_patterns = min(coded.rows, prod(coded.domains[position] for position in bits(mask)))
+        return mask & coded.nullable > 0 and most_patterns * mask.bit_count() <= MAX_MATCHED_CODES
+
+    def _match_patterns(self, mask: int) -> None:
+        """Count the rows that each pattern of a set matches, and cache the figures."""
+        names, step = code_names(bits(mask)), "matching rows"
+        statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=self.coded.source, names=names)
+        *codes, rows = self.engine.columns_as_arrays(replace(statement, name=step)).values()
+        cells = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64), rows
+        batches = [*match_patterns(codes, cells, lambda: self.engine.report_step(step))]
+        sizes = np.concatenate([sizes for _, _, sizes in batches])
+        rows = rows[np.concatenate([patterns for patterns, _, _ in batches])]
+        at_risk, unique = (int(rows[sizes < limit].sum()) for limit in (self.k, 2))
+        self.queries += 1
+        self.record(mask, Figures(None, int(sizes.min()), at_risk, unique, None))
 
     def _statement(self, masks: Sequence[int]) -> Statement:
         """Return the statement that counts a batch of sets."""

@@ -160,6 +160,10 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")
 
+    def keep_frame(self, name: str, frame: object) -> Relation:
+        """Keep an Arrow table, or numpy arrays by name, as a temporary relation called `name`."""
+        raise NotImplementedError(f"{self.name} keeps no frames")
+
     def extend(self, name: str, statement: Statement) -> None:
         """Add the result of a statement, of the same columns, to what `materialize` keeps as `name`."""
         raise NotImplementedError(f"{self.name} cannot add to what it keeps")
@@ -230,6 +234,13 @@ class Engine(ABC):
     def out_of_time(self, during: str) -> Incomplete:
         """Return the error for a time limit that was reached."""
         return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
+
+    def report_step(self, step: str) -> None:
+        """Show the progress of a step outside of statements, and raise `Incomplete` at the time limit."""
+        if self.progress is not None:
+            self.progress(step, None)
+        if (self.seconds_left() or 0.0) < 0:
+            raise self.out_of_time(step)
 
     def record(self, statement: Statement, seconds: float | None, rows: int | None = None) -> None:
         """Record that a statement ran, and call the tracer; connections in its texts are hidden (`dblink('…')`).

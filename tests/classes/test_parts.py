@@ -13,7 +13,7 @@ import pytest
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.spec import Limits, Target
-from sqlaudit.classes import histogram
+from sqlaudit.classes import histogram, matching
 from sqlaudit.classes.facts import Frame
 from sqlaudit.classes.histogram import ClassPart, split_classes
 from sqlaudit.engines import connect
@@ -77,6 +77,13 @@ def test_missing_values_match_the_same_in_parts(
     matched_at_once, statements = audit_and_count()
     assert statements == 1
     monkeypatch.setattr(histogram, "MAX_OFFERED_CELLS", 1)
+    if entity is None:
+        monkeypatch.setattr(matching, "_BLOCK_PAIRS", 64)
+        monkeypatch.setattr(matching, "_BATCH_CELLS", 100)
+        matched_by_codes, statements = audit_and_count()
+        assert statements >= 2
+        assert_same(matched_at_once, matched_by_codes)
+        monkeypatch.setattr(histogram, "MAX_MATCHED_CODES", 0)
     matched_in_parts, statements = audit_and_count()
     assert statements == len(frame[["age", "born", "town"]].isna().drop_duplicates())
     assert_same(matched_at_once, matched_in_parts)

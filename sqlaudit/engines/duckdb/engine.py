@@ -150,10 +150,10 @@ class DuckDBEngine(Engine):
         """Return the bytes that statements may take before they spill, by DuckDB's own setting."""
         return bytes_of(str(self._session.fetch("SELECT CURRENT_SETTING('memory_limit')", "memory limit")[0][0]))
 
-    def keep_arrow(self, name: str, table: object) -> Relation:
-        """Keep an Arrow table in the in-memory database, replacing an older relation of this name."""
+    def keep_frame(self, name: str, frame: object) -> Relation:
+        """Keep an Arrow table, or numpy arrays by name, in the in-memory database, replacing an older relation."""
         arrived = quote(name + "_arrived", DIALECT)
-        self._session.register(name + "_arrived", table)
+        self._session.register(name + "_arrived", frame)
         try:
             return self.materialize(name, Statement("keep " + name, "SELECT * FROM " + arrived))
         finally:

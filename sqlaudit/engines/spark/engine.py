@@ -377,7 +377,7 @@ class SparkEngine(Engine):
     def hand_over(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement on the workbench as `name`; it passes through Arrow."""
         table = self._run(statement, lambda: self._frame(statement.sql).toArrow())
-        return self.workbench().keep_arrow(name, table)
+        return self.workbench().keep_frame(name, table)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
         """Return the columns of a statement's result with their kinds; the statement is not run."""
