@@ -41,6 +41,9 @@ ORIGINAL, HOLDOUT = "d", "h"
 """What the columns of counts of these tables begin with."""
 _SINGLE = ("float", "float4", "real")
 """Types of single precision: rounded so, a number equals what it was rounded from."""
+_ROWS, _UNLIKE = "sqlaudit_synthetic_rows", {x: f"sqlaudit_synthetic_unlike_{x}" for x in (ORIGINAL, HOLDOUT)}
+_CODES = 1 << 63
+"""So many codes fit in one number of 64 bits."""
 Counts = Counter[str]
 
 
@@ -218,6 +221,22 @@ def spellings_of(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
 # The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
 
 
+def pack_digits(domains: Sequence[int]) -> list[dict[str, Any]]:
+    """Return where each column's codes lie in a few numbers of 64 bits: in which number, with which weight.
+
+    Example:
+        >>> [(digit["word"], digit["weight"]) for digit in pack_digits([10, 7, 2**62, 3])]
+        [('k1', 1), ('k1', 10), ('k2', 1), ('k3', 1)]
+    """
+    digits, word, weight = [], 1, 1
+    for domain in domains:
+        if weight * domain > _CODES:
+            word, weight = word + 1, 1
+        digits.append({"word": f"k{word}", "weight": weight, "domain": domain})
+        weight *= domain
+    return digits
+
+
 @dataclass
 class Counting:
     """The statements that are asked of the tables.
@@ -260,14 +279,48 @@ class Counting:
         return self._render("cells", "joint histogram", sides=self._sides([table.roles for table in self.tables]))
 
     def copies(self) -> Statement:
-        """Return the statement that counts whole rows in both tables."""
-        columns = [table.columns for table in self.tables]
-        return self._render("copies", "copies", sides=self._sides(columns), near=len(columns[0]) > 1)
+        """Return the statement that counts whole rows in both tables, all at once."""
+        return self._copies(near=len(self.tables[0].columns) > 1)
 
     def whole_rows(self) -> Mapping[str, int]:
         """Return how many rows are copies, by the name of the count."""
-        statement = self.copies()
+        if not (self.engine.own_workbench and len(self.tables[0].columns) > 1):
+            return self._row_counts(self.copies())
+        try:
+            return self._row_counts(self._copies_among_codes())
+        finally:
+            for name in (_ROWS, *_UNLIKE.values()):
+                self.engine.drop(name)
+
+    def _copies_among_codes(self) -> Statement:
+        """Keep distinct rows as a few whole numbers, and return the statement that counts whole rows among them.
+
+        The synthetic rows that equal a row of the original in all columns but one are found column by column, and only
+        those that are still unlike all rows are looked for in the next: one small join at a time.
+        """
+        columns, sides = self.tables[0].columns, self._column_sides()
+        domains = self.engine.run(self._render("domains", "values of whole rows", sides=sides))[0]
+        digits = pack_digits([int(domain) for domain in domains])
+        words = list(dict.fromkeys(digit["word"] for digit in digits))
+        coded = self._render("coded", "whole rows", sides=sides, digits=digits, words=words)
+        alike, unlike = self.engine.materialize(_ROWS, coded), {}
+        for x in (ORIGINAL, HOLDOUT)[: len(self.tables) - 1]:
+            unlike[x] = alike
+            for column, digit in zip(columns, digits, strict=True):
+                parameters = {"left": unlike[x], "alike": alike, "x": x, "digit": digit, "words": words}
+                step = f"rows without {column.label}"
+                unlike[x] = self.engine.materialize(_UNLIKE[x], self._render("unlike", step, **parameters))
+        return self._copies(near=False, alike=alike, unlike=unlike)
+
+    def _copies(self, **parameters: Any) -> Statement:
+        parameters = {"sides": self._column_sides(), "alike": None, "unlike": {}} | parameters
+        return self._render("copies", "copies", **parameters)
+
+    def _row_counts(self, statement: Statement) -> Mapping[str, int]:
         return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
+
+    def _column_sides(self) -> list[dict[str, object]]:
+        return self._sides([table.columns for table in self.tables])
 
     def shared(self) -> Statement:
         """Return the statement that counts, for each column, the values that occur in both tables."""
