@@ -77,7 +77,7 @@ told0 AS MATERIALIZED (
 {%- endmacro %}
 
 {# A round strikes out what is known: where as many persons of a class are known to have a value as its rows have it, nobody
-   else has it. Only the paths that lose a value are counted again. #}
+   else has it. #}
 {% macro round(number) -%}
 {% set before = "told" ~ (number - 1) %}
 struck{{ number }} AS (
@@ -93,25 +93,13 @@ lost{{ number }} AS MATERIALIZED (
     JOIN struck{{ number }} AS struck ON told.release = struck.release AND told.class = struck.class AND told.s IS NOT DISTINCT FROM struck.s
     WHERE told.known IS NULL
 ),
-kept{{ number }} AS MATERIALIZED (
-    SELECT told.*
+told{{ number }} AS MATERIALIZED (
+    SELECT
+        told.path, persons, span, release, class, told.s, n, alone, steady,
+        COALESCE(known, CASE WHEN COUNT(*) OVER (PARTITION BY told.path) = span THEN {{ number }} END) AS known
     FROM {{ before }} AS told
     LEFT JOIN lost{{ number }} AS lost ON told.path = lost.path AND told.s IS NOT DISTINCT FROM lost.s
     WHERE lost.path IS NULL
-),
-found{{ number }} AS (
-    SELECT path
-    FROM kept{{ number }} AS kept
-    WHERE path IN (SELECT path FROM lost{{ number }})
-    GROUP BY path, span
-    HAVING COUNT(*) = span
-),
-told{{ number }} AS MATERIALIZED (
-    SELECT
-        kept.path, persons, span, release, class, s, n, alone, steady,
-        COALESCE(known, CASE WHEN found.path IS NOT NULL THEN {{ number }} END) AS known
-    FROM kept{{ number }} AS kept
-    LEFT JOIN found{{ number }} AS found ON kept.path = found.path
 )
 {%- endmacro %}
 

@@ -5,12 +5,6 @@
 WITH stacked AS NOT MATERIALIZED (
     {{ rows.stacked(sides) }}
 ),
-{% for digit in digits %}
-dictionary_{{ loop.index }} AS (
-    SELECT v, ROW_NUMBER() OVER () AS code
-    FROM (SELECT DISTINCT c{{ loop.index }} AS v FROM stacked WHERE c{{ loop.index }} IS NOT NULL) AS seen
-),
-{% endfor %}
 coded AS NOT MATERIALIZED (
     SELECT
         {% for word in words %}
@@ -19,7 +13,10 @@ coded AS NOT MATERIALIZED (
         side
     FROM stacked
     {% for digit in digits %}
-    LEFT JOIN dictionary_{{ loop.index }} ON c{{ loop.index }} = dictionary_{{ loop.index }}.v
+    LEFT JOIN (
+        SELECT v, ROW_NUMBER() OVER () AS code
+        FROM (SELECT DISTINCT c{{ loop.index }} AS v FROM stacked WHERE c{{ loop.index }} IS NOT NULL) AS seen
+    ) AS dictionary_{{ loop.index }} ON c{{ loop.index }} = dictionary_{{ loop.index }}.v
     {% endfor %}
 )
 SELECT

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
@@ -278,49 +279,44 @@ class Counting:
         """Return the statement of the joint histogram of all keys and targets."""
         return self._render("cells", "joint histogram", sides=self._sides([table.roles for table in self.tables]))
 
-    def copies(self) -> Statement:
-        """Return the statement that counts whole rows in both tables, all at once."""
-        return self._copies(near=len(self.tables[0].columns) > 1)
+    def copies(self, alike: Relation | None = None, unlike: Mapping[str, Relation] | None = None) -> Statement:
+        """Return the statement that counts whole rows in both tables.
+
+        Args:
+            alike, unlike: the kept rows of `_keep_unlike_rows`; None = windows over the tables find near copies.
+        """
+        columns = [table.columns for table in self.tables]
+        near, kept = alike is None and len(columns[0]) > 1, {"alike": alike, "unlike": unlike or {}}
+        return self._render("copies", "copies", sides=self._sides(columns), near=near, **kept)
 
     def whole_rows(self) -> Mapping[str, int]:
         """Return how many rows are copies, by the name of the count."""
-        if not (self.engine.own_workbench and len(self.tables[0].columns) > 1):
-            return self._row_counts(self.copies())
+        among_codes = self.engine.own_workbench and len(self.tables[0].columns) > 1
         try:
-            return self._row_counts(self._copies_among_codes())
+            statement = self.copies(*self._keep_unlike_rows()) if among_codes else self.copies()
+            return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
         finally:
-            for name in (_ROWS, *_UNLIKE.values()):
+            for name in (_ROWS, *_UNLIKE.values()) if among_codes else ():
                 self.engine.drop(name)
 
-    def _copies_among_codes(self) -> Statement:
-        """Keep distinct rows as a few whole numbers, and return the statement that counts whole rows among them.
+    def _keep_unlike_rows(self) -> tuple[Relation, dict[str, Relation]]:
+        """Keep distinct rows as a few whole numbers, and the synthetic ones unlike others in more than one column.
 
-        The synthetic rows that equal a row of the original in all columns but one are found column by column, and only
-        those that are still unlike all rows are looked for in the next: one small join at a time.
+        One column after the other is left out, and only rows that are still unlike all others are looked for without
+        the next: one join of small numbers at a time.
         """
-        columns, sides = self.tables[0].columns, self._column_sides()
-        domains = self.engine.run(self._render("domains", "values of whole rows", sides=sides))[0]
-        digits = pack_digits([int(domain) for domain in domains])
+        sides = self._sides([table.columns for table in self.tables])
+        digits = pack_digits(self.engine.run(self._render("domains", "values of whole rows", sides=sides))[0])
         words = list(dict.fromkeys(digit["word"] for digit in digits))
-        coded = self._render("coded", "whole rows", sides=sides, digits=digits, words=words)
-        alike, unlike = self.engine.materialize(_ROWS, coded), {}
-        for x in (ORIGINAL, HOLDOUT)[: len(self.tables) - 1]:
-            unlike[x] = alike
-            for column, digit in zip(columns, digits, strict=True):
-                parameters = {"left": unlike[x], "alike": alike, "x": x, "digit": digit, "words": words}
-                step = f"rows without {column.label}"
-                unlike[x] = self.engine.materialize(_UNLIKE[x], self._render("unlike", step, **parameters))
-        return self._copies(near=False, alike=alike, unlike=unlike)
-
-    def _copies(self, **parameters: Any) -> Statement:
-        parameters = {"sides": self._column_sides(), "alike": None, "unlike": {}} | parameters
-        return self._render("copies", "copies", **parameters)
-
-    def _row_counts(self, statement: Statement) -> Mapping[str, int]:
-        return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
-
-    def _column_sides(self) -> list[dict[str, object]]:
-        return self._sides([table.columns for table in self.tables])
+        alike = self.engine.materialize(
+            _ROWS, self._render("coded", "whole rows", sides=sides, digits=digits, words=words)
+        )
+        unlike = dict.fromkeys((ORIGINAL, HOLDOUT)[: len(self.tables) - 1], alike)
+        for x, (column, digit) in product(unlike, [*zip(self.tables[0].columns, digits, strict=True)]):
+            parameters = {"left": unlike[x], "alike": alike, "x": x, "digit": digit, "words": words}
+            statement = self._render("unlike", f"rows without {column.label}", **parameters)
+            unlike[x] = self.engine.materialize(_UNLIKE[x], statement)
+        return alike, unlike
 
     def shared(self) -> Statement:
         """Return the statement that counts, for each column, the values that occur in both tables."""
