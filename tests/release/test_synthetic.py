@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Folding, NullPolicy, Target
+from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import OF_SYNTHETIC, requirements
 from sqlaudit.release.compare.request import CompareRequest
+from sqlaudit.release.synthetic.counting import open_counting
 from sqlaudit.release.synthetic.result import SyntheticResult
 from sqlaudit.release.synthetic.run import find_disclosure
 from tests.audit_values import values_query
@@ -102,6 +104,44 @@ def test_figures_are_those_of_brute_force(engine: Engine) -> None:
             assert found.holdout.shared == oracle.shared(original, holdout, [*COLUMNS])
 
     check()
+
+
+NUMBERS = st.sampled_from(["0.0", "-0.0", "'nan'::DOUBLE", "'-inf'::DOUBLE", "1e300", "NULL"])
+TEXTS = st.sampled_from(["''", "'x'", "'X '", "chr(0)", "'NULL'", "NULL"])
+OTHER_VALUES = st.sampled_from(["[1, NULL]", "[]", "NULL"])
+DAYS = st.sampled_from(["DATE '-infinity'", "DATE '2020-02-29'", "NULL"])
+EXACT = st.sampled_from(["170141183460469231731687303715884105727", "-1", "0", "NULL"])
+FIELDS = st.tuples(NUMBERS, TEXTS, OTHER_VALUES, DAYS, EXACT)
+
+
+@pytest.mark.parametrize("codes", [1, 12, 2**63])
+def test_rows_as_numbers_are_counted_as_rows(codes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one number of 64 bits or in several, with any values, as windows over the columns themselves count."""
+    monkeypatch.setattr("sqlaudit.release.synthetic.counting._CODES", codes)
+    names = """CAST(v0 AS DOUBLE) AS n, CAST(v1 AS TEXT) AS "order", CAST(v2 AS INTEGER[]) AS "q""t",
+        CAST(v3 AS DATE) AS day, CAST(v4 AS HUGEINT) AS big"""
+
+    def table(rows: list[tuple[str, ...]]) -> Target:
+        none = "SELECT NULL, NULL, NULL, NULL, NULL WHERE FALSE"
+        values = " UNION ALL ".join([none, *("SELECT " + ", ".join(fields) for fields in rows)])
+        source = ", ".join(f"v{place}" for place in range(5))
+        return Target(query=f"SELECT {names} FROM ({values}) AS rows({source})")
+
+    with connect() as engine:
+
+        @run(100, 30)
+        @given(*[st.lists(FIELDS, max_size=12)] * 2, st.one_of(st.none(), st.lists(FIELDS, max_size=6)))
+        def check(original: Any, synthetic: Any, holdout: Any) -> None:
+            outside = None if holdout is None else table(holdout)
+            request = CompareRequest(
+                table(original), table(synthetic), qi=("n",), synthetic=True, holdout=outside, values=Folding.EXACT
+            )
+            counting = open_counting(engine, request)
+            statement = counting.copies()
+            names = engine.result_names(statement)
+            assert counting.whole_rows() == dict(zip(names, engine.run(statement)[0], strict=True))
+
+        check()
 
 
 def test_the_excess_is_the_share_inside_minus_the_share_outside(engine: Engine) -> None:

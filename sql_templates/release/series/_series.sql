@@ -11,47 +11,44 @@
 {% endfor %}
 {%- endmacro %}
 
-{# The classes c1, c2, … in which each person lies, one a release, NULL where the person is in none; and the path: the first
-   of all persons who lie in the same ones. #}
+{# The classes c1, c2, … in which each person lies, one a release, NULL where the person is in none. #}
 {% macro lives(releases) -%}
-{% set classes %}{% for one in releases %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{% endset %}
-    SELECT e, MIN(e) OVER (PARTITION BY {{ classes }}) AS path, {{ classes }}
-    FROM (
-        SELECT e{% for one in releases %}, MAX(CASE WHEN release = {{ loop.index }} THEN class END) AS c{{ loop.index }}{% endfor %}
-
-        FROM seen
-        WHERE e IS NOT NULL
-        GROUP BY e
-    ) AS alive
-{%- endmacro %}
-
-{# Which values are left for the persons of a path, as the relation `told`: one row for each release of their lifespan and
-   each value that its classes have in all of them. `known` = after how many rounds one value is left, NULL where more are;
-   `alone` = the fewest values of one of its classes; `steady` = whether its classes all have the same values.
-   A round strikes out what is known: where as many persons of a class are known to have a value as its rows have it, nobody
-   else has it. Each window function is a step of its own, so that no relation is read twice however many rounds there are. #}
-{% macro told(releases, rounds) -%}
 seen AS MATERIALIZED (
     {{ seen(releases) }}
 ),
-cells AS (
-    SELECT release, class, s, COUNT(*) AS n
-    FROM seen
-    WHERE class IS NOT NULL
-    GROUP BY release, class, s
-),
 lives AS MATERIALIZED (
-    {{ lives(releases) }}
+    SELECT e{% for one in releases %}, MAX(CASE WHEN release = {{ loop.index }} THEN class END) AS c{{ loop.index }}{% endfor %}
+
+    FROM seen
+    WHERE e IS NOT NULL
+    GROUP BY e
+)
+{%- endmacro %}
+
+{% macro classes(releases) %}{% for one in releases %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{% endmacro %}
+
+{# Which values are left for the persons of a path, as the relation `told0`: persons who lie in the same classes have a path, called
+   after the first of them. One row for each release of their lifespan and each value that its classes have in all of them.
+   `known` = after how many rounds one value is left, NULL where more are; `alone` = the fewest values of one of its classes;
+   `steady` = whether its classes all have the same values. #}
+{% macro start(releases) -%}
+{{ lives(releases) }},
+cells AS (
+    SELECT release, class, s, n, COUNT(*) OVER (PARTITION BY release, class) AS kinds
+    FROM (
+        SELECT release, class, s, COUNT(*) AS n
+        FROM seen
+        WHERE class IS NOT NULL
+        GROUP BY release, class, s
+    ) AS counted
 ),
 paths AS MATERIALIZED (
     SELECT
-        path, COUNT(*) AS persons,
+        MIN(e) AS path, COUNT(*) AS persons,
         {% for one in releases %}CASE WHEN c{{ loop.index }} IS NULL THEN 0 ELSE 1 END{{ " + " if not loop.last }}{% endfor %} AS span,
-        {% for one in releases %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}
-
+        {{ classes(releases) }}
     FROM lives
-    GROUP BY path, {% for one in releases %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}
-
+    GROUP BY {{ classes(releases) }}
 ),
 steps AS (
     {% for one in releases %}
@@ -63,48 +60,59 @@ steps AS (
 ),
 met AS (
     SELECT
-        steps.path, steps.persons, steps.span, steps.release, steps.class, cells.s, cells.n,
-        COUNT(*) OVER (PARTITION BY steps.path, cells.s) AS met,
-        COUNT(*) OVER (PARTITION BY steps.path, steps.release) AS kinds
+        steps.path, steps.persons, steps.span, steps.release, steps.class, cells.s, cells.n, cells.kinds,
+        COUNT(*) OVER (PARTITION BY steps.path, cells.s) AS met
     FROM steps
     JOIN cells ON steps.release = cells.release AND steps.class = cells.class
 ),
-signed AS (
+told0 AS MATERIALIZED (
     SELECT
-        met.*, MIN(met) OVER (PARTITION BY path) AS fewest_met, MIN(kinds) OVER (PARTITION BY path) AS alone
-    FROM met
-),
-told0 AS (
-    SELECT
-        path, persons, span, release, class, s, n, alone,
-        CASE WHEN fewest_met = span THEN 1 ELSE 0 END AS steady,
+        path, persons, span, release, class, s, n,
+        MIN(kinds) OVER (PARTITION BY path) AS alone,
+        CASE WHEN MAX(kinds) OVER (PARTITION BY path) * span = COUNT(*) OVER (PARTITION BY path) THEN 1 ELSE 0 END AS steady,
         CASE WHEN COUNT(*) OVER (PARTITION BY path) = span THEN 0 END AS known
-    FROM signed
+    FROM met
     WHERE met = span
+)
+{%- endmacro %}
+
+{# A round strikes out what is known: where as many persons of a class are known to have a value as its rows have it, nobody
+   else has it. #}
+{% macro round(number) -%}
+{% set before = "told" ~ (number - 1) %}
+struck{{ number }} AS (
+    SELECT release, class, s
+    FROM {{ before }}
+    WHERE known IS NOT NULL
+    GROUP BY release, class, s, n
+    HAVING SUM(persons) >= n
 ),
-{% for round in range(1, rounds + 1) %}
-struck{{ round }} AS (
+lost{{ number }} AS MATERIALIZED (
+    SELECT DISTINCT told.path, told.s
+    FROM {{ before }} AS told
+    JOIN struck{{ number }} AS struck ON told.release = struck.release AND told.class = struck.class AND told.s IS NOT DISTINCT FROM struck.s
+    WHERE told.known IS NULL
+),
+told{{ number }} AS MATERIALIZED (
     SELECT
-        told{{ round - 1 }}.*,
-        SUM(CASE WHEN known IS NOT NULL THEN persons ELSE 0 END) OVER (PARTITION BY release, class, s) AS taken
-    FROM told{{ round - 1 }}
-),
-kept{{ round }} AS (
-    SELECT
-        struck{{ round }}.*,
-        SUM(CASE WHEN known IS NOT NULL OR n > taken THEN 1 ELSE 0 END) OVER (PARTITION BY path, s) AS possible
-    FROM struck{{ round }}
-),
-told{{ round }} AS (
-    SELECT
-        path, persons, span, release, class, s, n, alone, steady,
-        COALESCE(known, CASE WHEN COUNT(*) OVER (PARTITION BY path) = span THEN {{ round }} END) AS known
-    FROM kept{{ round }}
-    WHERE possible = span
-),
+        told.path, persons, span, release, class, told.s, n, alone, steady,
+        COALESCE(known, CASE WHEN COUNT(*) OVER (PARTITION BY told.path) = span THEN {{ number }} END) AS known
+    FROM {{ before }} AS told
+    LEFT JOIN lost{{ number }} AS lost ON told.path = lost.path AND told.s IS NOT DISTINCT FROM lost.s
+    WHERE lost.path IS NULL
+)
+{%- endmacro %}
+
+{# What is left after some rounds as `told`: kept, or from the releases on. #}
+{% macro told(releases, rounds, kept) -%}
+{% if not kept %}
+{{ start(releases) }},
+{% for number in range(1, rounds + 1) %}
+{{ round(number) }},
 {% endfor %}
+{% endif %}
 told AS (
     SELECT *
-    FROM told{{ rounds }}
+    FROM {{ kept or "told" ~ rounds }} AS kept
 )
 {%- endmacro %}

@@ -2,7 +2,7 @@
    the fewest values of one of their classes, whether all their classes have the same ones, whether they are in several
    releases, and the round in which one value was left. #}
 {% import "release/series/_series.sql" as parts with context %}
-WITH {{ parts.told(releases, rounds) }},
+WITH {{ parts.told(releases, rounds, kept) }},
 people AS (
     SELECT
         path, MAX(persons) AS persons, MAX(span) AS span, COUNT(*) AS places, MAX(alone) AS alone,

@@ -4,21 +4,26 @@
    `apart`, a row that lacks one is a group of its own, which `own` numbers. #}
 {% macro names(columns, apart) %}{% for _ in columns %}c{{ loop.index }}{{ ", " if not loop.last }}{% endfor %}{{ ", own" if apart }}{% endmacro %}
 
-{% macro counted(sides, apart=false, keys=0) %}
-SELECT
-    {{ names(sides[0].columns, apart) }}{% for letter in ("d", "s", "h")[:sides | length] %},
-    COUNT(CASE WHEN side = {{ loop.index0 }} THEN 1 END) AS {{ letter }}{% endfor %}
-
-FROM (
-    {% if apart %}
-    SELECT given.*, CASE WHEN {% for place in range(1, keys + 1) %}c{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY side) END AS own
-    FROM (
-    {% endif %}
+{% macro stacked(sides) %}
     {% for one in sides %}
         SELECT {% for column in one.columns %}{{ column }} AS c{{ loop.index }}, {% endfor %}{{ loop.index0 }} AS side
         FROM {{ one.source }} AS side_{{ loop.index }}
         {{ "UNION ALL" if not loop.last }}
     {% endfor %}
+{% endmacro %}
+
+{% macro counts(sides) %}{% for letter in ("d", "s", "h")[:sides | length] %},
+    COUNT(CASE WHEN side = {{ loop.index0 }} THEN 1 END) AS {{ letter }}{% endfor %}{% endmacro %}
+
+{% macro counted(sides, apart=false, keys=0) %}
+SELECT
+    {{ names(sides[0].columns, apart) }}{{ counts(sides) }}
+FROM (
+    {% if apart %}
+    SELECT given.*, CASE WHEN {% for place in range(1, keys + 1) %}c{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY side) END AS own
+    FROM (
+    {% endif %}
+    {{ stacked(sides) }}
     {% if apart %}
     ) AS given
     {% endif %}

@@ -137,6 +137,7 @@ def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], rol
 
 ROUNDS = (0, 2, 5)
 """How many rounds of elimination a statement follows; the next only where the last one still found somebody."""
+_TOLD = "sqlaudit_series_told"
 
 
 def find_in_releases(engine: Engine, request: SeriesRequest) -> ReleasesResult:
@@ -205,7 +206,10 @@ def plan_releases(engine: Engine, request: SeriesRequest) -> list[Statement]:
     return [
         *(_alone_statement(engine, side, index) for index in places for side in sides),
         *(_series(engine, "series_persons", "persons", sides, index) for index in places),
-        *(_series(engine, "series_candidates", "possible values", sides, index, rounds=0) for index in places),
+        *(
+            _series(engine, "series_candidates", "possible values", sides, index, rounds=0, kept=None)
+            for index in places
+        ),
     ]
 
 
@@ -277,15 +281,14 @@ def _attribute(
     engine: Engine, sides: Sequence[SeriesSide], index: int, alone: Sequence[ReleaseFigures], request: SeriesRequest
 ) -> AttributeFigures:
     """Return the figures of an attribute over all releases."""
-    left, rounds, complete = _left(engine, sides, index)
+    left, after, complete = _left(engine, sides, index)
     by_values = Counter[int]()
     for _, _, _, values, _, persons in left:
         by_values[values] += persons
     singled = [row for row in left if row[4] is not None]
     singled_out: tuple[SingledOut, ...] = ()
     if singled and request.show_values:
-        parameters = {"rounds": rounds, "limit": request.top}
-        statement = _series(engine, "series_singled", "people singled out", sides, index, **parameters)
+        statement = _series(engine, "series_singled", "people singled out", sides, index, limit=request.top, **after)
         singled_out = tuple(
             SingledOut(
                 person,
@@ -295,6 +298,8 @@ def _attribute(
             )
             for person, value, rounds_needed, *inside in engine.run(statement)
         )
+    if after["kept"] is not None:
+        engine.drop(_TOLD)
     return AttributeFigures(
         sensitive=request.sensitive[index],
         releases=tuple(alone),
@@ -310,15 +315,25 @@ def _attribute(
     )
 
 
-def _left(engine: Engine, sides: Sequence[SeriesSide], index: int) -> tuple[list[tuple[Any, ...]], int, bool]:
-    """Persons by the values left, after how many rounds that is, and whether a further round would find nothing."""
+def _left(
+    engine: Engine, sides: Sequence[SeriesSide], index: int
+) -> tuple[list[tuple[Any, ...]], dict[str, Any], bool]:
+    """Persons by the values left, after which rounds that is, and whether a further round would find nothing.
+
+    Where an engine keeps tables, each round goes on from the one before; where not, a statement follows some rounds.
+    """
     left: list[tuple[Any, ...]] = []
-    for rounds in ROUNDS:
-        statement = _series(engine, "series_candidates", "possible values", sides, index, rounds=rounds)
+    after: dict[str, Any] = {"rounds": 0, "kept": None}
+    for rounds in range(ROUNDS[-1] + 1) if engine.can_materialize else ROUNDS:
+        after["rounds"] = rounds
+        if engine.can_materialize:
+            round_ = _series(engine, "series_told", "possible values", sides, index, **after)
+            after["kept"] = engine.materialize(_TOLD, round_)
+        statement = _series(engine, "series_candidates", "people by possible values", sides, index, **after)
         left = [tuple(None if number is None else int(number) for number in row) for row in engine.run(statement)]
         if not any(row[4] == rounds for row in left):
-            return left, rounds, True
-    return left, ROUNDS[-1], False
+            return left, after, True
+    return left, after, False
 
 
 def check_of_series(requirement: Requirement, figures: AttributeFigures) -> Check:

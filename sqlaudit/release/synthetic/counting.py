@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
@@ -41,6 +42,9 @@ ORIGINAL, HOLDOUT = "d", "h"
 """What the columns of counts of these tables begin with."""
 _SINGLE = ("float", "float4", "real")
 """Types of single precision: rounded so, a number equals what it was rounded from."""
+_ROWS, _UNLIKE = "sqlaudit_synthetic_rows", {x: f"sqlaudit_synthetic_unlike_{x}" for x in (ORIGINAL, HOLDOUT)}
+_CODES = 1 << 63
+"""So many codes fit in one number of 64 bits."""
 Counts = Counter[str]
 
 
@@ -218,6 +222,22 @@ def spellings_of(tables: Sequence[ComparedTable]) -> list[ColumnValues]:
 # The statements: one a sensitive attribute, one of whole rows, one of which values occur in both tables.
 
 
+def pack_digits(domains: Sequence[int]) -> list[dict[str, Any]]:
+    """Return where each column's codes lie in a few numbers of 64 bits: in which number, with which weight.
+
+    Example:
+        >>> [(digit["word"], digit["weight"]) for digit in pack_digits([10, 7, 2**62, 3])]
+        [('k1', 1), ('k1', 10), ('k2', 1), ('k3', 1)]
+    """
+    digits, word, weight = [], 1, 1
+    for domain in domains:
+        if weight * domain > _CODES:
+            word, weight = word + 1, 1
+        digits.append({"word": f"k{word}", "weight": weight, "domain": domain})
+        weight *= domain
+    return digits
+
+
 @dataclass
 class Counting:
     """The statements that are asked of the tables.
@@ -259,15 +279,44 @@ class Counting:
         """Return the statement of the joint histogram of all keys and targets."""
         return self._render("cells", "joint histogram", sides=self._sides([table.roles for table in self.tables]))
 
-    def copies(self) -> Statement:
-        """Return the statement that counts whole rows in both tables."""
+    def copies(self, alike: Relation | None = None, unlike: Mapping[str, Relation] | None = None) -> Statement:
+        """Return the statement that counts whole rows in both tables.
+
+        Args:
+            alike, unlike: the kept rows of `_keep_unlike_rows`; None = windows over the tables find near copies.
+        """
         columns = [table.columns for table in self.tables]
-        return self._render("copies", "copies", sides=self._sides(columns), near=len(columns[0]) > 1)
+        near, kept = alike is None and len(columns[0]) > 1, {"alike": alike, "unlike": unlike or {}}
+        return self._render("copies", "copies", sides=self._sides(columns), near=near, **kept)
 
     def whole_rows(self) -> Mapping[str, int]:
         """Return how many rows are copies, by the name of the count."""
-        statement = self.copies()
-        return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
+        among_codes = self.engine.own_workbench and len(self.tables[0].columns) > 1
+        try:
+            statement = self.copies(*self._keep_unlike_rows()) if among_codes else self.copies()
+            return dict(zip(self.engine.result_names(statement), self.engine.run(statement)[0], strict=True))
+        finally:
+            for name in (_ROWS, *_UNLIKE.values()) if among_codes else ():
+                self.engine.drop(name)
+
+    def _keep_unlike_rows(self) -> tuple[Relation, dict[str, Relation]]:
+        """Keep distinct rows as a few whole numbers, and the synthetic ones unlike others in more than one column.
+
+        One column after the other is left out, and only rows that are still unlike all others are looked for without
+        the next: one join of small numbers at a time.
+        """
+        sides = self._sides([table.columns for table in self.tables])
+        digits = pack_digits(self.engine.run(self._render("domains", "values of whole rows", sides=sides))[0])
+        words = list(dict.fromkeys(digit["word"] for digit in digits))
+        alike = self.engine.materialize(
+            _ROWS, self._render("coded", "whole rows", sides=sides, digits=digits, words=words)
+        )
+        unlike = dict.fromkeys((ORIGINAL, HOLDOUT)[: len(self.tables) - 1], alike)
+        for x, (column, digit) in product(unlike, [*zip(self.tables[0].columns, digits, strict=True)]):
+            parameters = {"left": unlike[x], "alike": alike, "x": x, "digit": digit, "words": words}
+            statement = self._render("unlike", f"rows without {column.label}", **parameters)
+            unlike[x] = self.engine.materialize(_UNLIKE[x], statement)
+        return alike, unlike
 
     def shared(self) -> Statement:
         """Return the statement that counts, for each column, the values that occur in both tables."""
