@@ -1,29 +1,22 @@
 {# The sets of so many events whose first event lies in a range: how many persons have each, the sums that tell up to four
    of these persons, and how many have the rarest part. Sets with a part that one person alone has are left out: they single out the same one.
-   Two events have parts of one event each, which the numbers of events tell; longer sets meet the sets before. Where events
-   match when they are `near`, persons are those who fit, and the sums are of those who have the set themselves. #}
+   Two events have parts of one event each, which the numbers of events tell; longer sets meet the sets before. #}
 {% import "events/_events_sets.sql" as sets with context %}
-{% set theirs %}
-{% if near %} FILTER (WHERE {% for place in range(1, size + 1) %}own{{ place }}.has{{ " AND " if not loop.last }}{% endfor %}){% endif %}
-{% endset %}
 SELECT
 {% for place in range(1, size + 1) %}
     own{{ place }}.event AS e{{ place }},
 {% endfor %}
     COUNT(*) AS persons,
-{% if near %}
-    COUNT(*){{ theirs }} AS holders,
-{% endif %}
-    MIN(own1.person){{ theirs }} AS one_person,
-    MAX(own1.person){{ theirs }} AS other_person,
-    SUM({{ sets.number("own1.person") }}){{ theirs }} AS sum_of_persons,
-    SUM({{ sets.number("own1.person") }} * own1.person){{ theirs }} AS sum_of_squares,
+    MIN(own1.person) AS one_person,
+    MAX(own1.person) AS other_person,
+    SUM({{ sets.number("own1.person") }}) AS sum_of_persons,
+    SUM({{ sets.number("own1.person") }} * own1.person) AS sum_of_squares,
 {% if shared is none %}
     CASE WHEN own1.event >= {{ first_safe }} THEN {{ k }} ELSE 0 END AS least_part
 {% else %}
     LEAST({% for place in range(1, size + 1) %}COALESCE(MIN(part{{ place }}.persons), {{ k }}){{ ", " if not loop.last }}{% endfor %}) AS least_part
 {% endif %}
-FROM {{ sets.of_persons(fits, size) }}
+FROM {{ sets.of_persons(own, size) }}
 {% if shared is not none %}
 {% for place in range(1, size + 1) %}
 LEFT JOIN {{ shared }} AS part{{ place }} ON {{ sets.is_part(size, place, "part" ~ place) }}
@@ -45,6 +38,3 @@ WHERE own1.event BETWEEN {{ low }} AND {{ high }}
 {% endif %}
 GROUP BY {% for place in range(1, size + 1) %}own{{ place }}.event{{ ", " if not loop.last }}{% endfor %}
 
-{% if near %}
-HAVING COUNT(*){{ theirs }} > 0
-{% endif %}

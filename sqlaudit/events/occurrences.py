@@ -328,6 +328,8 @@ class Watcher:
         """Drop the kept relations."""
 
 
+COUNTED = 20_000_000
+"""Up to so many sets of single people are all counted for unicity; beyond, people are sampled."""
 PART = 20_000_000
 """The number of sets of single people that one statement groups."""
 HURRIED = 2_000_000
@@ -346,7 +348,7 @@ class Levels:
         occurrences: the events of each person. k: people who must share a set. stop: whether the time is used up.
         ends: when it will be, by `time.monotonic()`; a statement that still runs then is cut off. None = never.
         stoppable: whether Ctrl-C ends the search, keeps what is proven, and sets `by_hand`; else it is raised.
-        shared_draws: whether to count, for `unicity`, the sets of each person that others have, too.
+        shared_draws: the largest size for which to count, for `unicity`, the sets of each person that others have, too.
         watchers: receive every counted set, before the figures of its size.
         state: people with their number of events, and with the number of known ones that expose and single them out.
     """
@@ -354,7 +356,7 @@ class Levels:
     occurrences: Occurrences
     k: int
     stop: Stop
-    shared_draws: bool = False
+    shared_draws: int = 0
     watchers: Sequence[Watcher] = ()
     ends: float | None = None
     stoppable: bool = False
@@ -451,6 +453,8 @@ class Levels:
                 shared=before,
                 many=sum(self.by_number.values()) > FEW,
             )
+            if self.occurrences.near:
+                sets = self._count_fitting(size, sets, low, high, len(ranges))
             total, smallest, minimal, unnamed, shared = self.occurrences.ask("events_level", sets=sets, k=self.k)[0]
             level.minimal += int(minimal)
             if not total:
@@ -465,20 +469,27 @@ class Levels:
                 name = f"shared_{size}_{len(level.pieces)}"
                 level.pieces.append(self._keep(name, "events_shared", size=size, sets=sets).sql)
 
+    def _count_fitting(self, size: int, sets: Raw, low: int, high: int, parts: int) -> Raw:
+        """Return the sets of one part with the people that they fit, in the way that looks at fewer of them."""
+        candidates = self.occurrences.ask("events_near_candidates", sets=sets)[0][0] or 0
+        by_person = int(candidates) * parts > _sets(self._fit_by_number, size)
+        parameters = {"size": size, "sets": sets, "low": low, "high": high, "by_person": by_person}
+        return self._keep(f"near_sets_{size}", "events_near_sets", **parameters)
+
     def _show(self, size: int, sets: Raw) -> None:
         for watcher in self.watchers:
             watcher.look(size, sets)
 
     def _count_shared(self, size: int, sets: Raw) -> None:
-        if not self.shared_draws:
-            return
+        if all(self.sets_of_persons(drawn) > COUNTED for drawn in range(size, self.shared_draws + 1)):
+            return  # people are sampled; where they are not, those with fewer events need the smaller sizes, too
         shared_sets = self.shared.setdefault(size, {})
         for events, count in self.occurrences.ask("events_shared_draws", size=size, sets=sets, state=self.state):
             shared_sets[int(events)] = shared_sets.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Ranges of the first events of sets, so that a range has about as many sets as one statement groups."""
-        parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // self._part()))
+        parts = max(1, -(-self.sets_of_persons(size) // self._part()))
         decisive = 1 if self.occurrences.sequence else size  # what comes first in time is not the rarest
         lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts, size=decisive)]
         first = 1 if self.occurrences.repeats else self.occurrences.first_shared

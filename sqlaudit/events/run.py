@@ -150,7 +150,7 @@ class _Findings:
         learning = self._learning(occurrences, helds)
         tally = Tally(occurrences, request.k) if request.effects else None
         watchers = learning if tally is None else (*learning, tally)
-        with closing(self._levels(occurrences, watchers, shared_draws=bool(request.random))) as levels:
+        with closing(self._levels(occurrences, watchers, shared_draws=request.random)) as levels:
             curve = self._search(levels, max(request.known, 1))
             draws = tuple(self._random(occurrences, levels, curve))
             coherence = tuple(watcher.found() for watcher in learning)
@@ -196,7 +196,7 @@ class _Findings:
             _by_hand=self.by_hand,
         )
 
-    def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: bool = False) -> Levels:
+    def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: int = 0) -> Levels:
         """A search that the time limit or the user may end, keeping what is proven."""
         request, ends = self.request, self.ends
         return Levels(occurrences, request.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)

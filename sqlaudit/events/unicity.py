@@ -18,6 +18,7 @@ from sqlaudit.classes.facts import Frame
 from sqlaudit.column_sets.counting import Chosen, Coded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.occurrences import (
+    COUNTED,
     Levels,
     Occurrences,
     Watcher,
@@ -34,8 +35,6 @@ from sqlaudit.models.persons import PersonsWanted, covers
 
 # Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
-COUNTED = 20_000_000
-"""Up to so many sets of single people are all counted; beyond, people are sampled."""
 _NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95%."""
 
@@ -294,7 +293,7 @@ class CountedPersons(PeopleFigures):
             if values is not None
         }
         most = max([asked_of_persons.known.get(k, 1), *sizes_by_share.values()])
-        with closing(Levels(events, k, stop, bool(drawn), tuple(learning.values()))) as levels:
+        with closing(Levels(events, k, stop, max(drawn, default=0), tuple(learning.values()))) as levels:
             curve = tuple(_curve(levels, most, drawn))
             if drawn and events.pairs:
                 for size in sorted(drawn):
