@@ -146,24 +146,16 @@ class Learning(Watcher):
 
     def look(self, size: int, sets: Raw) -> None:
         parameters = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
-        learnt = self._keep("learnt", "events_learnt", **parameters)
         alone = self._keep("alone", "events_learnt_alone", **parameters)
-        for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
-            self._share = max(self._share, Fraction(int(most), int(persons)))
         if self.occurrences.ask("events_some", relation=alone):
             self._share = Fraction(1)
         allowed, denominator, least = limit_in_integers(self.h, self.persons)
-        self._told = self._keep(
-            "told",
-            "events_told",
-            size=size,
-            told=self._told,
-            alone=alone,
-            learnt=learnt,
-            allowed=allowed,
-            whole=denominator,
-            least=least,
-        )
+        limit = {"allowed": allowed, "whole": denominator, "least": least, "told": self._told, "alone": alone}
+        # when the largest share is known, only sets of people who are not told yet can add something
+        learnt = self._keep("learnt", "events_learnt", remaining=self._share == 1, **parameters, **limit)
+        for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
+            self._share = max(self._share, Fraction(int(most), int(persons)))
+        self._told = self._keep("told", "events_told", size=size, learnt=learnt, **limit)
 
     def take(self, figures: KnownEvents, state: Raw) -> None:
         certain, exposed = self.occurrences.ask("events_told_curve", size=figures.known, state=state, told=self._told)[
