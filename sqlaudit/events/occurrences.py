@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -328,6 +328,8 @@ class Watcher:
         """Drop the kept relations."""
 
 
+LONG = 500_000_000
+"""Beyond so many sets of single people, counting those of one size takes minutes and is announced."""
 COUNTED = 20_000_000
 """Up to so many sets of single people are all counted for unicity; beyond, people are sampled."""
 PART = 20_000_000
@@ -350,6 +352,7 @@ class Levels:
         stoppable: whether Ctrl-C ends the search, keeps what is proven, and sets `by_hand`; else it is raised.
         shared_draws: the largest size for which to count, for `unicity`, the sets of each person that others have, too.
         watchers: receive every counted set, before the figures of its size.
+        announce: is called with a size and its sets before more than `LONG` are counted without a time limit.
         state: people with their number of events, and with the number of known ones that expose and single them out.
     """
 
@@ -360,6 +363,7 @@ class Levels:
     watchers: Sequence[Watcher] = ()
     ends: float | None = None
     stoppable: bool = False
+    announce: Callable[[int, int], None] | None = None
     by_hand: bool = False
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
@@ -407,6 +411,8 @@ class Levels:
 
     def _level(self, size: int, before: Raw | None) -> _Level:
         level = _Level()
+        if self.announce is not None and self.ends is None and self.sets_of_persons(size) > LONG:
+            self.announce(size, self.sets_of_persons(size))
         try:
             with self._in_time():
                 self._count(level, size, before)
