@@ -150,8 +150,9 @@ _SETS_PER_MINUTE = 240_000_000
 def _announce_sets(known: int, sets: int) -> None:
     """Print on stderr how many sets of known events are counted next, and how to count fewer."""
     tell(
-        f"People have {sets:,} sets of {known} events in all; counting them can take about {sets // _SETS_PER_MINUTE:,} "
-        f"minutes. Use a smaller {spelled('known')}, or {spelled('time_budget')} to stop and report what is proven."
+        f"People have {sets:,} sets of {known} events in all. Counting them can take about "
+        f"{sets // _SETS_PER_MINUTE:,} minutes. Use a smaller {spelled('known')}, or {spelled('time_budget')} to stop "
+        "and report what is proven."
     )
 
 

@@ -367,7 +367,6 @@ class Levels:
     by_hand: bool = False
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
-    _fit_by_number: dict[int, int] = field(default_factory=dict)
     state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
@@ -376,8 +375,6 @@ class Levels:
         occurrences = self.occurrences
         self.state = self._keep("state", "events_first_state", k=self.k)
         self.by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_by_number", state=self.state)}
-        if occurrences.near:
-            self._fit_by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_fits_by_number")}
         singles = self._keep("sets_1", "events_single_sets")
         fewest, minimal_sets = occurrences.ask("events_first_level", k=self.k)[0]
         smallest, minimal = int(fewest or 0), int(minimal_sets)
@@ -407,12 +404,12 @@ class Levels:
 
     def sets_of_persons(self, size: int) -> int:
         """The number of sets of so many events, over all people."""
-        return _sets(self.by_number, size)
+        return sum(comb(events, size) * persons for events, persons in self.by_number.items())
 
     def _level(self, size: int, before: Raw | None) -> _Level:
         level = _Level()
-        if self.announce is not None and self.ends is None and self.sets_of_persons(size) > LONG:
-            self.announce(size, self.sets_of_persons(size))
+        if self.announce is not None and self.ends is None and (sets := self.sets_of_persons(size)) > LONG:
+            self.announce(size, sets)
         try:
             with self._in_time():
                 self._count(level, size, before)
@@ -460,7 +457,7 @@ class Levels:
                 many=sum(self.by_number.values()) > FEW,
             )
             if self.occurrences.near:
-                sets = self._count_fitting(size, sets, low, high, len(ranges))
+                sets = self._keep(f"near_sets_{size}", "events_near_sets", size=size, sets=sets, low=low, high=high)
             total, smallest, minimal, unnamed, shared = self.occurrences.ask("events_level", sets=sets, k=self.k)[0]
             level.minimal += int(minimal)
             if not total:
@@ -474,13 +471,6 @@ class Levels:
                 self._count_shared(size, sets)
                 name = f"shared_{size}_{len(level.pieces)}"
                 level.pieces.append(self._keep(name, "events_shared", size=size, sets=sets).sql)
-
-    def _count_fitting(self, size: int, sets: Raw, low: int, high: int, parts: int) -> Raw:
-        """Return the sets of one part with the people that they fit, in the way that looks at fewer of them."""
-        candidates = self.occurrences.ask("events_near_candidates", sets=sets)[0][0] or 0
-        by_person = int(candidates) * parts > _sets(self._fit_by_number, size)
-        parameters = {"size": size, "sets": sets, "low": low, "high": high, "by_person": by_person}
-        return self._keep(f"near_sets_{size}", "events_near_sets", **parameters)
 
     def _show(self, size: int, sets: Raw) -> None:
         for watcher in self.watchers:
@@ -519,10 +509,6 @@ class Levels:
         if name not in self._kept:
             self._kept.append(name)
         return self.occurrences.keep(name, template, **parameters)
-
-
-def _sets(by_number: Mapping[int, int], size: int) -> int:
-    return sum(comb(events, size) * persons for events, persons in by_number.items())
 
 
 @dataclass
