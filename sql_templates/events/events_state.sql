@@ -10,37 +10,40 @@ remaining AS (
     SELECT own.person, own.event{{ ", own.moment" if sequence }} FROM {{ own }} AS own JOIN {{ state }} AS state USING (person) WHERE state.exposed IS NULL
 ),
 {% else %}
-sums AS (
-    SELECT
-        *,
-        CAST(sum_of_persons AS BIGINT) - one_person - other_person AS rest,
-        CAST(sum_of_squares AS HUGEINT) - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares
-    FROM {{ sets }}
-    WHERE {{ "persons < " ~ k ~ " AND holders < 5" if near else "persons < " ~ [k, 5] | min }}
-),
 few AS (
     SELECT
-        one_person, other_person, rest, persons,{{ " holders," if near }}
-        CASE {{ holders }}
-            WHEN 4 THEN CAST(ROUND(SQRT(2 * squares - CAST(rest AS HUGEINT) * rest)) AS BIGINT)
-            ELSE 0
-        END AS gap
-    FROM sums
+        one_person,
+        other_person,
+        sum_of_squares,
+        CAST(sum_of_persons AS BIGINT) - one_person - other_person AS rest,
+        persons,
+        {{ holders }} AS holders
+    FROM {{ sets }}
+    WHERE persons < {{ k }} AND {{ holders }} < 5
+),
+four AS (
+    SELECT
+        rest,
+        CAST(sum_of_squares AS HUGEINT) - CAST(one_person AS BIGINT) * one_person - CAST(other_person AS BIGINT) * other_person AS squares,
+        persons
+    FROM few
+    WHERE holders = 4
 ),
 {% endif %}
 found AS (
     SELECT person, MIN(persons) AS persons
     FROM (
     {% if named %}
-        SELECT
-            UNNEST(
-                CASE {{ holders }}
-                    WHEN 3 THEN [one_person, other_person, rest]
-                    ELSE [one_person, other_person, (rest - gap) // 2, (rest + gap) // 2][:{{ holders }}]
-                END
-            ) AS person,
-            persons
-        FROM few
+        SELECT one_person AS person, persons FROM few
+        UNION ALL
+        SELECT other_person, persons FROM few WHERE holders > 1
+        UNION ALL
+        SELECT rest, persons FROM few WHERE holders = 3
+        UNION ALL
+        SELECT UNNEST([(rest - gap) // 2, (rest + gap) // 2]), persons
+        FROM (
+            SELECT rest, CAST(ROUND(SQRT(2 * squares - CAST(rest AS HUGEINT) * rest)) AS BIGINT) AS gap, persons FROM four
+        ) AS pairs
     {% else %}
         SELECT own1.person, sets.persons
         FROM {{ parts.of_persons("remaining", size) }}

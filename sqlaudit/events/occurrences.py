@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -328,6 +328,10 @@ class Watcher:
         """Drop the kept relations."""
 
 
+LONG = 500_000_000
+"""Beyond so many sets of single people, counting those of one size takes minutes and is announced."""
+COUNTED = 20_000_000
+"""Up to so many sets of single people are all counted for unicity; beyond, people are sampled."""
 PART = 20_000_000
 """The number of sets of single people that one statement groups."""
 HURRIED = 2_000_000
@@ -346,22 +350,23 @@ class Levels:
         occurrences: the events of each person. k: people who must share a set. stop: whether the time is used up.
         ends: when it will be, by `time.monotonic()`; a statement that still runs then is cut off. None = never.
         stoppable: whether Ctrl-C ends the search, keeps what is proven, and sets `by_hand`; else it is raised.
-        shared_draws: whether to count, for `unicity`, the sets of each person that others have, too.
+        shared_draws: the largest size for which to count, for `unicity`, the sets of each person that others have, too.
         watchers: receive every counted set, before the figures of its size.
+        announce: is called with a size and its sets before more than `LONG` are counted without a time limit.
         state: people with their number of events, and with the number of known ones that expose and single them out.
     """
 
     occurrences: Occurrences
     k: int
     stop: Stop
-    shared_draws: bool = False
+    shared_draws: int = 0
     watchers: Sequence[Watcher] = ()
     ends: float | None = None
     stoppable: bool = False
+    announce: Callable[[int, int], None] | None = None
     by_hand: bool = False
     shared: dict[int, dict[int, int]] = field(default_factory=dict)
     by_number: dict[int, int] = field(default_factory=dict)
-    _fit_by_number: dict[int, int] = field(default_factory=dict)
     state: Raw = field(default_factory=lambda: Raw(""))
     _kept: list[str] = field(default_factory=list)
 
@@ -370,8 +375,6 @@ class Levels:
         occurrences = self.occurrences
         self.state = self._keep("state", "events_first_state", k=self.k)
         self.by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_by_number", state=self.state)}
-        if occurrences.near:
-            self._fit_by_number = {int(n): int(persons) for n, persons in occurrences.ask("events_fits_by_number")}
         singles = self._keep("sets_1", "events_single_sets")
         fewest, minimal_sets = occurrences.ask("events_first_level", k=self.k)[0]
         smallest, minimal = int(fewest or 0), int(minimal_sets)
@@ -401,10 +404,12 @@ class Levels:
 
     def sets_of_persons(self, size: int) -> int:
         """The number of sets of so many events, over all people."""
-        return _sets(self.by_number, size)
+        return sum(comb(events, size) * persons for events, persons in self.by_number.items())
 
     def _level(self, size: int, before: Raw | None) -> _Level:
         level = _Level()
+        if self.announce is not None and self.ends is None and (sets := self.sets_of_persons(size)) > LONG:
+            self.announce(size, sets)
         try:
             with self._in_time():
                 self._count(level, size, before)
@@ -451,6 +456,8 @@ class Levels:
                 shared=before,
                 many=sum(self.by_number.values()) > FEW,
             )
+            if self.occurrences.near:
+                sets = self._keep(f"near_sets_{size}", "events_near_sets", size=size, sets=sets, low=low, high=high)
             total, smallest, minimal, unnamed, shared = self.occurrences.ask("events_level", sets=sets, k=self.k)[0]
             level.minimal += int(minimal)
             if not total:
@@ -470,15 +477,15 @@ class Levels:
             watcher.look(size, sets)
 
     def _count_shared(self, size: int, sets: Raw) -> None:
-        if not self.shared_draws:
-            return
+        if all(self.sets_of_persons(drawn) > COUNTED for drawn in range(size, self.shared_draws + 1)):
+            return  # people are sampled; where they are not, those with fewer events need the smaller sizes, too
         shared_sets = self.shared.setdefault(size, {})
         for events, count in self.occurrences.ask("events_shared_draws", size=size, sets=sets, state=self.state):
             shared_sets[int(events)] = shared_sets.get(int(events), 0) + int(count)
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Ranges of the first events of sets, so that a range has about as many sets as one statement groups."""
-        parts = max(1, -(-_sets(self._fit_by_number or self.by_number, size) // self._part()))
+        parts = max(1, -(-self.sets_of_persons(size) // self._part()))
         decisive = 1 if self.occurrences.sequence else size  # what comes first in time is not the rarest
         lasts = [int(row[0]) for row in self.occurrences.ask("events_ranges", parts=parts, size=decisive)]
         first = 1 if self.occurrences.repeats else self.occurrences.first_shared
@@ -502,10 +509,6 @@ class Levels:
         if name not in self._kept:
             self._kept.append(name)
         return self.occurrences.keep(name, template, **parameters)
-
-
-def _sets(by_number: Mapping[int, int], size: int) -> int:
-    return sum(comb(events, size) * persons for events, persons in by_number.items())
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -53,12 +53,15 @@ from sqlaudit.models.persons import PersonsWanted, persons_wanted
 from sqlaudit.models.registry import OF_PERSONS
 
 
-def find_persons(engine: Engine, request: PersonsRequest) -> PersonsResult:
+def find_persons(
+    engine: Engine, request: PersonsRequest, announce: Callable[[int, int], None] | None = None
+) -> PersonsResult:
     """Measure what someone who knows a few events of a person can learn.
 
     Args:
         engine: an open engine.
         request: the table of events, how many are known, and how many people must share them.
+        announce: is called with a number of known events and of their sets before a count that takes minutes.
 
     Raises:
         UsageError: an unknown column, rows without a person, static values that change.
@@ -92,7 +95,7 @@ def find_persons(engine: Engine, request: PersonsRequest) -> PersonsResult:
         check_static(bench, coded, source.chosen, source.static)
         check_moments(coded, source.chosen, source.moment)
         values = CellsBehind(engine, bench, source.relation, coded) if request.show_values else None
-        search = _Findings(bench, coded, request, source, stop, ends, values, required)
+        search = _Findings(bench, coded, request, source, stop, ends, values, required, announce=announce)
         try:
             search.spans |= kept_spans(engine, bench, source.relation, source.chosen, within)
             result = search.result()
@@ -132,6 +135,7 @@ class _Findings:
     values: CellsBehind | None
     asked: Sequence[Asked]
     by_hand: bool = False
+    announce: Callable[[int, int], None] | None = None
     spans: dict[int, Raw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -150,7 +154,8 @@ class _Findings:
         learning = self._learning(occurrences, helds)
         tally = Tally(occurrences, request.k) if request.effects else None
         watchers = learning if tally is None else (*learning, tally)
-        with closing(self._levels(occurrences, watchers, shared_draws=bool(request.random))) as levels:
+        with closing(self._levels(occurrences, watchers, shared_draws=request.random)) as levels:
+            levels.announce = self.announce
             curve = self._search(levels, max(request.known, 1))
             draws = tuple(self._random(occurrences, levels, curve))
             coherence = tuple(watcher.found() for watcher in learning)
@@ -196,7 +201,7 @@ class _Findings:
             _by_hand=self.by_hand,
         )
 
-    def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: bool = False) -> Levels:
+    def _levels(self, occurrences: Occurrences, watchers: Sequence[Watcher], *, shared_draws: int = 0) -> Levels:
         """A search that the time limit or the user may end, keeping what is proven."""
         request, ends = self.request, self.ends
         return Levels(occurrences, request.k, self.stop, shared_draws, watchers, ends=ends, stoppable=True)

@@ -18,6 +18,7 @@ from sqlaudit.classes.facts import Frame
 from sqlaudit.column_sets.counting import Chosen, Coded
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.occurrences import (
+    COUNTED,
     Levels,
     Occurrences,
     Watcher,
@@ -34,8 +35,6 @@ from sqlaudit.models.persons import PersonsWanted, covers
 
 # Unicity: how often events drawn at random single a person out (de Montjoye and others, Scientific Reports 2013).
 
-COUNTED = 20_000_000
-"""Up to so many sets of single people are all counted; beyond, people are sampled."""
 _NORMAL = 1.959963984540054
 """The quantile of the normal distribution for 95%."""
 
@@ -147,24 +146,16 @@ class Learning(Watcher):
 
     def look(self, size: int, sets: Raw) -> None:
         parameters = {"size": size, "sets": sets, "held": self.held, "mixed": self.mixed}
-        learnt = self._keep("learnt", "events_learnt", **parameters)
         alone = self._keep("alone", "events_learnt_alone", **parameters)
-        for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
-            self._share = max(self._share, Fraction(int(most), int(persons)))
         if self.occurrences.ask("events_some", relation=alone):
             self._share = Fraction(1)
         allowed, denominator, least = limit_in_integers(self.h, self.persons)
-        self._told = self._keep(
-            "told",
-            "events_told",
-            size=size,
-            told=self._told,
-            alone=alone,
-            learnt=learnt,
-            allowed=allowed,
-            whole=denominator,
-            least=least,
-        )
+        limit = {"allowed": allowed, "whole": denominator, "least": least, "told": self._told, "alone": alone}
+        # when the largest share is known, only sets of people who are not told yet can add something
+        learnt = self._keep("learnt", "events_learnt", remaining=self._share == 1, **parameters, **limit)
+        for most, persons in self.occurrences.ask("events_learnt_shares", learnt=learnt):
+            self._share = max(self._share, Fraction(int(most), int(persons)))
+        self._told = self._keep("told", "events_told", size=size, learnt=learnt, **limit)
 
     def take(self, figures: KnownEvents, state: Raw) -> None:
         certain, exposed = self.occurrences.ask("events_told_curve", size=figures.known, state=state, told=self._told)[
@@ -294,7 +285,7 @@ class CountedPersons(PeopleFigures):
             if values is not None
         }
         most = max([asked_of_persons.known.get(k, 1), *sizes_by_share.values()])
-        with closing(Levels(events, k, stop, bool(drawn), tuple(learning.values()))) as levels:
+        with closing(Levels(events, k, stop, max(drawn, default=0), tuple(learning.values()))) as levels:
             curve = tuple(_curve(levels, most, drawn))
             if drawn and events.pairs:
                 for size in sorted(drawn):

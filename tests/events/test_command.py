@@ -84,6 +84,16 @@ def test_when_time_is_up_the_exit_code_says_so(visits: Path) -> None:
     assert "Time limit reached while counting sets of 2 events" in " ".join(ran.out.split())
 
 
+def test_a_count_of_minutes_says_so_before(visits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not run(*asked(visits, "--known", 2)).err
+    monkeypatch.setattr("sqlaudit.events.occurrences.LONG", 3)
+    announced = run(*asked(visits, "--known", 2)).err
+    assert "People have 4 sets of 2 events" in announced
+    assert "Use a smaller --known, or --time-budget" in announced
+    assert not run(*asked(visits, "--known", 2, "--time-budget", "60s")).err
+    assert not run(*asked(visits, "--known", 2, "--quiet")).err
+
+
 def test_the_statement_that_reads_the_table_is_shown(visits: Path) -> None:
     ran = run(*asked(visits, "--dry-run"))
     assert ran.code == 0

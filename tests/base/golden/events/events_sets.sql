@@ -13,4 +13,5 @@ JOIN patients AS own2 ON own2.person = own1.person AND own2.event > own1.event
 
 WHERE own1.event BETWEEN 1 AND 3
     AND own2.event > 1
+
 GROUP BY own1.event, own2.event
