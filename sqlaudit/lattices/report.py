@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -301,6 +302,9 @@ class LatticeReport(MeasuredReport[LatticeResult]):
             yield f"Not decided: {doc.plural(result.unknown, 'node')} of {doc.count(result.nodes)}."
         if result.bound is not None:
             yield f"Proven: no safe node has a loss below {doc.figure(result.bound)}."
+            if best is not None and best.loss is not None and 0 < result.bound < best.loss:
+                below = math.ceil(1000 * (1 - result.bound / best.loss)) / 1000
+                yield f"The loss of a better one is at most {doc.percent(below)} below this."
 
     def sections(self, result: LatticeResult) -> Iterator[tuple[doc.Section, ...]]:
         yield doc.section("Generalization", *_node(result))

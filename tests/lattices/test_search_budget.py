@@ -98,6 +98,7 @@ def test_an_interruption_gives_the_best_node_so_far(
     document = " ".join(render_text(document_of(found)).split())
     assert "Not decided: 158 nodes of 300." in document
     assert "Proven: no safe node has a loss below 0.08105." in document
+    assert "The loss of a better one is at most 81.7% below this." in document
     assert "INCOMPLETE" in document
 
 

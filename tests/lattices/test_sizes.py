@@ -30,7 +30,8 @@ def test_classes_are_rolled_up_as_counting_does(words, mixed, monkeypatch):
     keys = [tuple(rng.randrange(8) << 59 for _ in range(words)) for _ in range(300)]
     counts = [rng.randint(1, 9) for _ in keys]
     finest = KeyedSizes(tuple(np.array(column) for column in zip(*keys, strict=True)), np.array(counts))
-    for masks in [(0,) * words, (3 << 60,) * words, (1 << 61, *[7 << 59] * (words - 1))]:
+    wide = (1 << 62) - 1  # with its sizes more than a word holds
+    for masks in [(0,) * words, (3 << 60,) * words, (1 << 61, *[7 << 59] * (words - 1)), (wide,) * words]:
         expected = Counter()
         for key, count in zip(keys, counts, strict=True):
             expected[tuple(word & mask for word, mask in zip(key, masks, strict=True))] += count
@@ -38,6 +39,29 @@ def test_classes_are_rolled_up_as_counting_does(words, mixed, monkeypatch):
         assert len(found.sizes) == len(expected)
         named = zip(*(word.tolist() for word in found.words), strict=True)
         assert dict(zip(named, found.sizes.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("dense", [0, 4, 2**40])
+@given(data=st.data())
+@run(60, some=20)
+def test_keys_are_packed_as_their_bits_lie(dense, data):
+    """Added up in an array, or sorted as numbers of 32 or 64 bits, or with the words as they are."""
+    width = data.draw(st.sampled_from([3, 12, 20, 31, 62]))
+    number = st.integers(0, 2**width - 1)
+    keys = data.draw(st.lists(st.tuples(number, number, st.integers(1, 2**20)), min_size=1, max_size=30))
+    masks = data.draw(st.tuples(number, number))
+    first, second, counts = (np.array(column, dtype=np.int64) for column in zip(*keys, strict=True))
+    expected = Counter()
+    for one, other, count in keys:
+        expected[one & masks[0], other & masks[1]] += count
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sizes, "_DENSE", dense if width < 20 else min(dense, 4))
+        found = KeyedSizes((first, second), counts).roll_up(masks)
+    assert len(found.sizes) == len(expected)
+    assert (
+        dict(zip(zip(*(word.tolist() for word in found.words), strict=True), found.sizes.tolist(), strict=True))
+        == expected
+    )
 
 
 @ON_DUCKDB

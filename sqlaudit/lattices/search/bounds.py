@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.errors import BudgetSpent, Stop, never
 from sqlaudit.lattices.search.border import Border, Constraints, probe_small_subsets
+from sqlaudit.lattices.search.choice import TAGGED
 from sqlaudit.lattices.search.inquiry import Inquiry
+from sqlaudit.lattices.search.local import LocalSearch
 from sqlaudit.lattices.search.loss import Floats, Incumbent, NodeLoss, round_bound, round_loss
 from sqlaudit.lattices.verdicts import Node, at_level
 
@@ -197,6 +199,7 @@ class BoundsSearch:
         self._boxes = Boxes(border.heights, self._loss, border.constraints, border.inquiry.stop)
         # the first candidate that is safe ends the search, so asking for more at once would be waste
         self._first_ends = border.monotone and self._loss.exact is None and self._loss.rising
+        self._local = LocalSearch(border, incumbent) if border.nodes > TAGGED else None
 
     def run(self, most_verdicts: float = math.inf) -> None:
         """Search; the incumbent is then the best safe node, or there is none.
@@ -216,6 +219,8 @@ class BoundsSearch:
             self._decide([box.low for box in boxes])
             for box in boxes:
                 self._reopen(box)
+            if self._local is not None:
+                self._local.take_turn()
 
     def _take_candidates(self) -> list[Box]:
         """Take the cheapest boxes for the next question; none when no open node can be best."""
