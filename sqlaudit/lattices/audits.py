@@ -22,10 +22,11 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.facts import KNOWN_ROWS_OFFSET, ClassHistogram, Frame, make_known_rows_frame
+from sqlaudit.classes.facts import ClassHistogram, Frame
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles, apply_spelling_policy, find_entity_column
+from sqlaudit.classes.people import KNOWN_ROWS_OFFSET, make_known_rows_frame
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.events.unicity import count_persons
