@@ -305,7 +305,8 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
     values, nulls = sensitive_table(builder, attribute)
-    builder = builder.with_people(values)
+    if known_rows is not KnownRows.ONE:
+        builder = builder.with_people(values)
     frame = builder.frame
     several = differ_from_one_row(
         frame, known_rows, table.named_roles.nulls, opened.combinations, is_judged=bool(request.requirements)

@@ -172,8 +172,14 @@ class HistogramBuilder:
         return replace(self, lanes=self._materialize(self._relation_name("totals"), statement))
 
     def with_people(self, table: SensitiveTable | None) -> HistogramBuilder:
-        """Group the rows by class and person once, if the engine can; values are kept if they are packed later."""
-        if self.nulls is NullPolicy.WILDCARD:
+        """Group the rows by class and person once, if the engine can; values are kept if they are packed later.
+
+        With about one row a person grouping costs more than it saves, and the builder is unchanged.
+        """
+        if self.frame.entity is None or self.nulls is NullPolicy.WILDCARD or not self.engine.numbers_rows:
+            return self
+        rows, persons = self.engine.run(self._render("entities_about", "number of people", None))[0]
+        if int(persons) * 11 > int(rows) * 10:
             return self
         lanes = self.lanes if table and table.distinct <= PACKED_VALUES else ""
         return replace(self, frame=group_people(self.engine, self.frame, table, lanes))
