@@ -66,7 +66,7 @@ combinations AS MATERIALIZED (
     FROM (SELECT DISTINCT {{ key }} FROM target) AS seen
 ),
 numbered_rows AS NOT MATERIALIZED (
-    SELECT target.e, combinations.combination
+    SELECT target.e, target.s, combinations.combination
     FROM target
     JOIN combinations
         ON {% for name in key.split(", ") %}target.{{ name }} IS NOT DISTINCT FROM combinations.{{ name }}{{ " AND " if not loop.last }}{% endfor %}

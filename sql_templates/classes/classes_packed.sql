@@ -1,12 +1,26 @@
 {# Equivalence classes as count vectors. Every sensitive value has a lane of some bits in one of a few integer words;
    one GROUP BY sums the words, a second one merges classes with equal vectors. With `keep_keys` the classes stay
    apart and carry their keys. With `counted` only classes above a size are made; the smaller ones are there already.
+   With `people` rows are grouped by class and person already, and a bit of `present` is a value (people_grouped.sql).
    With `share` only some of the classes are made, so that they fit the memory. Spark takes what is made of a table for
    as large as the table, and would send its rows to the weights; the limit, far above the number of lanes, says better. #}
 {% import "classes/_rows.sql" as rows %}
 {% import "classes/_target.sql" as parts with context %}
 {% set key = rows.key_columns(keys, solo) %}
-WITH {{ parts.target(source, keys, sensitive, entity, solo) }},
+WITH {% if people %}
+packed AS NOT MATERIALIZED (
+    SELECT
+        {{ "SUM(BIT_COUNT(present))" if words else "COUNT(*)" }} AS n,
+        COUNT(*) AS size,
+        CAST(SUM(row_count) AS BIGINT) AS table_rows
+    {% for word in words %}
+        , SUM(CAST(0 AS {{ word_type }}){% for lane, shift in word %} + CASE WHEN present & {{ 2 ** lane }} = 0 THEN 0 ELSE {{ 2 ** shift }} END{% endfor %}) AS w{{ loop.index0 }}
+    {% endfor %}
+    FROM {{ people }} AS member
+    GROUP BY {{ people_keys | join(", ") }}
+)
+{%- else %}
+{{ parts.target(source, keys, sensitive, entity, solo) }},
 {% if words %}
 {{ parts.known_lanes(kept_lanes) if kept_lanes else parts.lanes(entity, text) }},
 weights AS MATERIALIZED (
@@ -72,7 +86,7 @@ packed AS NOT MATERIALIZED (
     {% else %}
     HAVING COUNT(*) > 0
     {% endif %}
-){% if not keep_keys %},
+){% endif %}{% if not keep_keys %},
 vectors AS NOT MATERIALIZED (
     SELECT
         n, size, COUNT(*) AS classes, CAST(SUM(table_rows) AS BIGINT) AS table_rows

@@ -18,15 +18,7 @@ from sqlaudit.base.relation import NUMBERS, Statement
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import KnownRows, NullPolicy, Requirement, Roles
 from sqlaudit.classes.attribute_inputs import inputs_of
-from sqlaudit.classes.facts import (
-    KNOWN_ROWS_OFFSET,
-    ClassHistogram,
-    Frame,
-    SensitiveTable,
-    known_rows_frame,
-    known_rows_statement,
-    make_known_rows_frame,
-)
+from sqlaudit.classes.facts import ClassHistogram, Frame, SensitiveTable
 from sqlaudit.classes.failing import ClassRequirement, FailingClass, FailingClasses
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.inputs import PersonDescription
@@ -38,6 +30,7 @@ from sqlaudit.classes.opening import (
     key_labels,
     sensitive_table,
 )
+from sqlaudit.classes.people import KNOWN_ROWS_OFFSET, known_rows_frame, known_rows_statement, make_known_rows_frame
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.base import Context, Model, Population, StatedPerson
 from sqlaudit.models.diversity import DISTINCT, LARGEST
@@ -166,7 +159,9 @@ class Combinations:
     def of(self, frame: Frame) -> tuple[int, int]:
         """Return the number of persons, and of those with more than one combination."""
         key = (frame.source, frame.keys)
-        if key not in self._counts:
+        if frame.people:
+            self._counts[key] = frame.people.persons, frame.people.in_several_classes
+        elif key not in self._counts:
             persons, several = self.engine.run(HistogramBuilder(self.engine, frame).combinations_statement())[0]
             self._counts[key] = int(persons), int(several)
         return self._counts[key]
@@ -305,36 +300,48 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
     Raises:
         UsageError: a requirement does not fit the attribute or the roles.
     """
-    table, request = opened.table, opened.request
-    frame, known_rows = table.frame(attribute), table.named_roles.known_rows
+    table, request, known_rows = opened.table, opened.request, opened.table.named_roles.known_rows
+    builder = table.histogram_builder(attribute, position)
+    if attribute is not None:
+        builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
+    values, nulls = sensitive_table(builder, attribute)
+    if known_rows is not KnownRows.ONE:
+        builder = builder.with_people(values)
+    frame = builder.frame
     several = differ_from_one_row(
         frame, known_rows, table.named_roles.nulls, opened.combinations, is_judged=bool(request.requirements)
     )
     if several and known_rows is KnownRows.ALL:
-        of_persons = make_known_rows_frame(table.engine, frame, position)
+        of_persons = replace(builder, frame=make_known_rows_frame(table.engine, frame, position))
         without_values = replace(opened, request=replace(request, show_values=False))
-        return _part(without_values, attribute, position, frame, of_persons)
-    part = _part(opened, attribute, position, frame, frame)
-    return _with_all_rows(part, opened, position, frame) if several else part
+        return _part(without_values, attribute, frame, of_persons, values, nulls)
+    part = _part(opened, attribute, frame, builder, values, nulls)
+    return _with_all_rows(part, opened, builder) if several else part
 
 
-def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: Frame, frame: Frame) -> Part:
+def _part(
+    opened: OpenedAudit,
+    attribute: Resolved | None,
+    rows: Frame,
+    builder: HistogramBuilder,
+    table: SensitiveTable | None,
+    nulls: int,
+) -> Part:
     """Evaluate the models over the classes of a frame.
 
     Args:
         opened: the audit.
         attribute: the sensitive attribute.
-        position: its position among the attributes.
         rows: the frame of the rows.
-        frame: the same, or one in which all rows of a person are known.
+        builder: the builder over the same frame, or over one in which all rows of a person are known. Its number is the
+            position of the attribute.
+        table: the attribute over the whole table.
+        nulls: its NULL rows.
     """
+    frame, position = builder.frame, builder.number
     # The attribute as the frame has it
     attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
     engine, roles, request = opened.table.engine, opened.table.named_roles, opened.request
-    builder = HistogramBuilder(engine, frame, roles.nulls, position)
-    if attribute is not None:
-        builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
-    table, nulls = sensitive_table(builder, attribute)
     histogram = builder.build(frame.sensitive, table)
     inputs = inputs_of(opened.table.inputs, attribute.label if attribute else None, table, roles.values)
     context = Context(table, 0, inputs, frozenset(requirement.model for requirement in request.requirements))
@@ -374,13 +381,14 @@ def _part(opened: OpenedAudit, attribute: Resolved | None, position: int, rows: 
     )
 
 
-def _with_all_rows(part: Part, opened: OpenedAudit, position: int, frame: Frame) -> Part:
+def _with_all_rows(part: Part, opened: OpenedAudit, builder: HistogramBuilder) -> Part:
     """Judge for someone who knows all rows of a person, too, and return the worse verdict of both."""
     evaluations = models_of_all_rows(part.asked)
     if not evaluations:
         return part
-    persons_frame = make_known_rows_frame(opened.table.engine, frame, position)
-    builder = HistogramBuilder(opened.table.engine, persons_frame, NullPolicy.EQUAL, KNOWN_ROWS_OFFSET + position)
+    persons_frame = make_known_rows_frame(builder.engine, builder.frame, builder.number)
+    number = KNOWN_ROWS_OFFSET + builder.number
+    builder = replace(builder, frame=persons_frame, nulls=NullPolicy.EQUAL, number=number)
     histogram = builder.build(persons_frame.sensitive, part.table)
     persons_verdicts = undecided(judge(histogram, evaluations, persons_frame), opened.spelling_conflicts)
     verdicts = replace(part.judged, checks=worse_checks(part.judged.checks, persons_verdicts.checks))

@@ -358,6 +358,30 @@ class SensitiveTable:
 
 
 @dataclass(frozen=True)
+class GroupedPeople:
+    """The rows of a table, grouped by class and person and materialized, with counts of people.
+
+    Args:
+        relation: a FROM item with one row for each class and person: the columns of `keys`, `e`, `row_count` and, if
+            there are sensitive values to keep, `present`, a bit for each lane.
+        keys: the columns of the class key.
+        persons: the number of people.
+        in_several_classes: those in several classes.
+        in_several_places: those in several classes or with several sensitive values.
+        has_values: whether there is `present`.
+        by_all_rows: the same people grouped by the set of all their classes; None = they are that.
+    """
+
+    relation: str
+    keys: tuple[str, ...]
+    persons: int
+    in_several_classes: int
+    in_several_places: int
+    has_values: bool
+    by_all_rows: GroupedPeople | None = None
+
+
+@dataclass(frozen=True)
 class Frame:
     """The table that a histogram counts: a FROM item and expressions, in the engine's dialect.
 
@@ -372,6 +396,7 @@ class Frame:
         hashed: whether equal values of each key have equal hashes. Text does not, because a collation may compare it.
         integers: whether each key is an integer column.
         entity_label: the user's name of the entity.
+        people: the rows grouped by class and person; None = they are grouped when they are counted.
     """
 
     source: str
@@ -384,6 +409,7 @@ class Frame:
     hashed: tuple[bool, ...] = ()
     integers: tuple[bool, ...] = ()
     entity_label: str = ""
+    people: GroupedPeople | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of templates that read the table."""
@@ -540,35 +566,3 @@ class ClassHistogram:
             return {lane: int(count) for lane, count in enumerate(row[:-2]) if count}
         pairs = (pair.split(":") for pair in row[0].split(","))
         return {int(lane): int(count) for lane, count in pairs}
-
-
-# The table for an attacker who knows all rows of a person: people with the same set of rows form the classes.
-
-KNOWN_ROWS_OFFSET = 500
-"""Number of the first histogram of people by all their rows; those of single rows have smaller numbers."""
-
-
-def known_rows_statement(engine: Engine, frame: Frame) -> Statement:
-    """Return the statement of rows (known, e, s): the number of the person's set of rows, the person, the value."""
-    step = "people with the same rows"
-    return render("classes/persons_alike.sql", engine.dialect, step=step, **frame.parameters())
-
-
-def make_known_rows_frame(engine: Engine, frame: Frame, part: int = 0) -> Frame:
-    """Return the frame for an attacker who knows all rows of a person: the key of a row is its person's set of rows.
-
-    Args:
-        engine: the engine. It materializes the rows if it can.
-        frame: a frame with keys and an entity.
-        part: the number of this frame among those of the session.
-    """
-    statement = known_rows_statement(engine, frame)
-    source = f"({statement.sql})"
-    if engine.can_materialize:
-        source = engine.materialize(f"sqlaudit_alike_{part}", statement).sql
-    return known_rows_frame(frame, source)
-
-
-def known_rows_frame(frame: Frame, source: str) -> Frame:
-    """Return the frame over the rows of `known_rows_statement`, which are in the FROM item `source`."""
-    return Frame(source, ("known",), "e", False, (False,), None if frame.sensitive is None else "s")

@@ -22,10 +22,11 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles
 from sqlaudit.base.sql import Raw, render
-from sqlaudit.classes.facts import KNOWN_ROWS_OFFSET, ClassHistogram, Frame, make_known_rows_frame
+from sqlaudit.classes.facts import ClassHistogram, Frame
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.classes.histogram import HistogramBuilder
 from sqlaudit.classes.opening import ResolvedRoles, apply_spelling_policy, find_entity_column
+from sqlaudit.classes.people import KNOWN_ROWS_OFFSET, make_known_rows_frame
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.workbench import keep
 from sqlaudit.events.unicity import count_persons
@@ -194,6 +195,7 @@ class AuditedNodes:
         self._joint = self.table.given.joint and len(self._attributes) > 1
         self._combinations = Combinations(self._engine)
         self._verdicts: dict[Node, Verdict] = {}
+        self._lanes: dict[int, str] = {}
 
     def verdicts(self, nodes: Sequence[Node]) -> list[Verdict]:
         """Return the verdicts in the order of the nodes, each of which is audited once.
@@ -265,9 +267,11 @@ class AuditedNodes:
         rows = self._frame(node, attribute)
         every = every and bool(rows.keys)
         position = attribute.position
-        frame = make_known_rows_frame(self._engine, rows, position) if every else rows
         nulls = NullPolicy.WILDCARD if self._wild else NullPolicy.EQUAL
-        builder = HistogramBuilder(self._engine, frame, nulls, position + KNOWN_ROWS_OFFSET if every else position)
+        builder = HistogramBuilder(self._engine, rows, nulls, position)
+        if every:
+            builder = self._with_all_rows(builder, attribute)
+        frame = builder.frame
         histogram = builder.build(frame.sensitive, attribute.table, keep_keys=self._together)
         requirements = attribute.deciding
         if every:
@@ -288,6 +292,15 @@ class AuditedNodes:
             decided = replace(check, status=Status.FAIL) if undetermined else check
             judged_requirements.append(_Judged(item, decided, predicates.get(item.requirement.text, "")))
         return _Share(histogram, len(frame.keys), judged.rows, judged.sizes, tuple(judged_requirements))
+
+    def _with_all_rows(self, builder: HistogramBuilder, attribute: Attribute) -> HistogramBuilder:
+        """Return the builder over people by all rows of theirs; the values of an attribute are numbered only once."""
+        position, table = attribute.position, attribute.table
+        builder = replace(builder, number=position + KNOWN_ROWS_OFFSET)
+        if table is not None and position not in self._lanes:
+            self._lanes[position] = builder.with_lanes(table.text, table.distinct + 1).lanes
+        builder = replace(builder, lanes=self._lanes.get(position, "")).with_people(table)
+        return replace(builder, frame=make_known_rows_frame(self._engine, builder.frame, position))
 
     @property
     def _together(self) -> bool:

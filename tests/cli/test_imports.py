@@ -59,7 +59,7 @@ CASES = [
     (("releases", "--help"), 43, ""),
     (("suppress", "--help"), 48, ""),
     (("test", "--help"), 34, ""),
-    ((*AUDIT, "--require", "k=2"), 96, DATABASE),
+    ((*AUDIT, "--require", "k=2"), 97, DATABASE),
     (AUDIT, 158, DATABASE),
 ]
 
