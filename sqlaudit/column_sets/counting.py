@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -303,6 +304,10 @@ _ROWS_PER_CLASS = 4
 """Least rows per class of a cuboid; with more classes it saves too little."""
 _LEAST_SETS = 8
 """Least sets for which a cuboid is worth building."""
+_ROWS_PER_SAFE_CLASS = 8
+"""Least rows per class, as a multiple of k, of wide sets that are tried to close the sets inside them."""
+_MANY_SETS, _MOST_IN_VAIN = 1000, 20
+"""Least sets for which wide sets are tried, and wide sets in a row that close nothing until no more are tried."""
 _NAME = "sqlaudit_columns_cuboid_"
 Classes = Callable[[int], int | None]
 Flags = NDArray[np.bool_]
@@ -317,7 +322,8 @@ class Cuboids:
         self.coded = coded
         self.built = 0
         self._cuboid_of: dict[int, int] = {}
-        self._tables: dict[int, tuple[str, Raw]] = {}
+        self._sets_of: dict[int, list[int]] = {}
+        self._stored: tuple[int, str, Raw] | None = None
 
     def plan(self, masks: Sequence[int], classes: Classes, stop: Stop = never) -> None:
         """Choose cuboids for sets that will be counted, and drop the older cuboids."""
@@ -335,32 +341,46 @@ class Cuboids:
                 plan.waiting[number] = False
                 if len(inside) >= _LEAST_SETS:
                     plan.waiting[inside] = False
-                    self._cuboid_of.update((masks[member], cuboid) for member in inside)
+                    self._sets_of[cuboid] = [masks[member] for member in inside]
+                    self._cuboid_of.update(dict.fromkeys(self._sets_of[cuboid], cuboid))
+
+    def take(self, mask: int) -> list[int]:
+        """Return the sets that are to be counted from the cuboid of a set, once; then it need not be kept for them."""
+        sets = self._sets_of.pop(self._cuboid_of.get(mask, 0), [])
+        if not sets:
+            self._cuboid_of.pop(mask, None)
+        return sets
 
     def source(self, mask: int) -> Raw | None:
-        """Return the cuboid to count a set from, None for the rows themselves. A cuboid is built when first needed."""
+        """Return the cuboid to count a set from, None for the rows themselves. One cuboid is stored at a time."""
         cuboid = self._cuboid_of.get(mask)
         if cuboid is None:
             return None
-        if cuboid not in self._tables:
+        if self._stored is None or self._stored[0] != cuboid:
+            self._drop()
             name, names, rows = f"{_NAME}{self.built}", code_names(bits(cuboid)), self.coded.source
             statement = render("column_sets/columns_cuboid.sql", self.engine.dialect, source=rows, names=names)
-            self._tables[cuboid] = (name, Raw(self.engine.materialize(name, statement).sql))
+            self._stored = cuboid, name, Raw(self.engine.materialize(name, statement).sql)
             self.built += 1
-        return self._tables[cuboid][1]
+        return self._stored[2]
 
     def close(self) -> None:
-        """Drop all cuboids; later sets are counted from the rows."""
-        self._cuboid_of = {}
-        for name, _ in self._tables.values():
-            self.engine.drop(name)
-        self._tables = {}
+        """Drop the cuboid; later sets are counted from the rows."""
+        self._cuboid_of, self._sets_of = {}, {}
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._stored is not None:
+            self.engine.drop(self._stored[1])
+            self._stored = None
 
 
 class _CuboidPlan:
     """The sets that still need a cuboid, and bounds on the sizes of cuboids."""
 
-    def __init__(self, masks: Sequence[int], classes: Classes, coded: Coded) -> None:
+    def __init__(
+        self, masks: Sequence[int], classes: Classes, coded: Coded, rows_per_class: float = _ROWS_PER_CLASS
+    ) -> None:
         width = len(coded.missing)
         self.waiting: Flags = np.ones(len(masks), dtype=bool)
         self._columns_by_set: Flags = np.array([[mask >> at & 1 for at in range(width)] for mask in masks], dtype=bool)
@@ -368,7 +388,7 @@ class _CuboidPlan:
         self._sizes = np.array([mask.bit_count() for mask in masks], dtype=np.int16)
         self._domains = np.array(coded.domains, dtype=np.float64)
         self._splits = _count_splits(classes, width)
-        self._most_classes = coded.rows / _ROWS_PER_CLASS
+        self.most_classes = coded.rows / rows_per_class
 
     def grow_cuboid(self, positions: Sequence[int]) -> tuple[int, list[int]]:
         """Return a cuboid around a set, and the waiting sets inside it.
@@ -376,7 +396,7 @@ class _CuboidPlan:
         As long as the cuboid stays small, the column that brings most further sets inside is added.
         """
         size, branching = self._start_size(positions)
-        if size > self._most_classes:
+        if size > self.most_classes:
             return 0, []
         inside_columns = np.zeros(len(self._domains), dtype=bool)
         inside_columns[positions] = True
@@ -385,7 +405,7 @@ class _CuboidPlan:
             gained = self._columns_by_set[self.waiting & (outside == 1)].sum(axis=0)  # by the one column that they lack
             wider = size * branching
             score = (gained + 0.5) / np.maximum(1.0, wider / size - 0.99)
-            score[inside_columns | (wider > self._most_classes)] = -1.0
+            score[inside_columns | (wider > self.most_classes)] = -1.0
             best = int(score.argmax())
             if score[best] < 0:
                 break
@@ -452,8 +472,9 @@ class SetCounter:
 
     `database` is the engine of the target, `engine` the one that counts its rows: mostly the same.
 
-    A set whose column c follows from others in it (a subset has as many classes with c as without) has the figures
-    of the set without c and is not counted again.
+    A set in `closed` puts at most as many at risk as is allowed, and is not counted. A set whose column c follows from
+    others in it (a subset has as many classes with c as without) has the figures of the set without c and is not
+    counted again.
     """
 
     def __init__(self, engine: Engine, coded: Coded, k: int, nulls: NullPolicy) -> None:
@@ -463,6 +484,7 @@ class SetCounter:
         self.k = k
         self.nulls = nulls
         self.cache: dict[int, Figures] = {}
+        self.closed: set[int] = set()
         self.counted = 0
         self.derived = 0
         self.queries = 0
@@ -487,11 +509,8 @@ class SetCounter:
         Raises:
             BudgetSpent: the budget ended between two statements; the first one always runs.
         """
-        waiting = []
-        for mask in dict.fromkeys(masks):
-            if mask not in self.cache and not self._derive_figures(mask):
-                waiting.append(mask)
-        for number, batch in enumerate(self._batches(waiting)):
+        waiting = [mask for mask in dict.fromkeys(masks) if not self._is_known(mask)]
+        for number, batch in enumerate(self._batches_by_cuboid(waiting)):
             if number and self.stop():
                 raise BudgetSpent
             if self._can_match(batch[0]):
@@ -500,11 +519,44 @@ class SetCounter:
                 self._run_batch(batch)
         return [self.cache[mask] for mask in masks]
 
-    def prepare(self, masks: Sequence[int]) -> None:
-        """Plan cuboids for many sets that will be counted."""
-        if self._cuboids is not None:
-            fresh = [mask for mask in masks if mask not in self.cache]
-            self._cuboids.plan(fresh, lambda mask: self.cache[mask].classes if mask in self.cache else None, self.stop)
+    def prepare(self, masks: Sequence[int], most_at_risk: Fraction | None = None) -> None:
+        """Plan cuboids for many sets that will be counted.
+
+        Args:
+            masks: the sets.
+            most_at_risk: sets that put at most this many at risk need no figures, and may be closed together.
+        """
+        if self._cuboids is None:
+            return
+        fresh = [mask for mask in masks if mask not in self.cache]
+        if most_at_risk is not None and len(fresh) >= _MANY_SETS:
+            self._close_sets(fresh, most_at_risk)
+            fresh = [mask for mask in fresh if mask not in self.closed]
+        self._cuboids.plan(fresh, self._count_known_classes, self.stop)
+
+    def _close_sets(self, masks: Sequence[int], most_at_risk: Fraction) -> None:
+        """Close sets inside wide sets that put few enough at risk: no subset of these puts more at risk."""
+        plan = _CuboidPlan(masks, self._count_known_classes, self.coded, _ROWS_PER_SAFE_CLASS * self.k)
+        in_vain = 0
+        for number, mask in enumerate(masks):
+            if in_vain == _MOST_IN_VAIN or self.stop():
+                return
+            if not plan.waiting[number]:
+                continue
+            wide, inside = plan.grow_cuboid(bits(mask))
+            if len(inside) < _LEAST_SETS:
+                in_vain += 1
+            elif self.figures([wide])[0].at_risk > most_at_risk:
+                in_vain += 1
+                plan.most_classes /= 2
+            else:
+                in_vain = 0
+                plan.waiting[inside] = False
+                self.closed.update(masks[position] for position in inside)
+                self.derived += len(inside)
+
+    def _count_known_classes(self, mask: int) -> int | None:
+        return self.cache[mask].classes if mask in self.cache else None
 
     def close(self) -> None:
         """Drop the cuboids."""
@@ -514,6 +566,19 @@ class SetCounter:
     def statements(self, masks: Sequence[int]) -> list[Statement]:
         """Return the statements that would count these sets."""
         return [self._statement(batch) for batch in self._batches(masks)]
+
+    def _is_known(self, mask: int) -> bool:
+        return mask in self.cache or self._derive_figures(mask)
+
+    def _batches_by_cuboid(self, masks: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Yield the sets of one statement each: those with a cuboid first, with all others in it."""
+        alone = []
+        for mask in masks:
+            together = self._cuboids.take(mask) if self._cuboids is not None else []
+            if not together and mask not in self.cache:
+                alone.append(mask)
+            yield from self._batches([other for other in together if not self._is_known(other)])
+        yield from self._batches(alone)
 
     def _batches(self, masks: Sequence[int]) -> list[Sequence[int]]:
         size = 1 if self.nulls is NullPolicy.WILDCARD else _CLUSTER_BATCH if self.on_cluster else _BATCH

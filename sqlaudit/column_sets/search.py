@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -478,7 +479,8 @@ class SetSearch:
         if request.identifying and not request.epsilon and self.counter.coded.entity is None:
             return find_identifying_sets(self.counter, self.limit, stop, self.report)
         if self.limit is not None and self.limit <= _LEVELS:
-            prepare = self.counter.prepare
+            most_at_risk = None if request.identifying else request.tolerance * self.counter.total
+            prepare = partial(self.counter.prepare, most_at_risk=most_at_risk)
             return search_levels(self.width, self.limit, decide, stop, self.report, prepare=prepare), 0
         return search_border(self.width, self.limit, decide, stop, self.report, seed=request.seed), 0
 
@@ -496,7 +498,15 @@ class SetSearch:
         request, counter = self.request, self.counter
         if not request.identifying:
             bound = request.tolerance * counter.total
-            return lambda masks: [figures.at_risk > bound for figures in counter.figures(masks)]
+
+            def at_risk(masks: Sequence[int]) -> list[bool]:
+                counted = [mask for mask in masks if mask not in counter.closed]
+                risky = {
+                    m for m, figures in zip(counted, counter.figures(counted), strict=True) if figures.at_risk > bound
+                }
+                return [mask in risky for mask in masks]
+
+            return at_risk
         if counter.coded.entity is not None:
             return lambda masks: [mixed == 0 for mixed in counter.mixed_classes(masks)]
         if request.epsilon and request.ratio is Ratio.SEPARATION:

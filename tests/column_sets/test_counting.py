@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -10,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.relation import Relation
+from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy, Target
 from sqlaudit.column_sets import counting
 from sqlaudit.column_sets.counting import Coded, SetCounter, choose_column, choose_columns, code_columns
 from sqlaudit.column_sets.masks import bits, mask_of
+from sqlaudit.column_sets.request import ColumnRequest
+from sqlaudit.column_sets.search import find_columns
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from tests.audit_values import values_query
@@ -171,3 +175,54 @@ def test_sets_counted_from_a_wider_set_have_the_same_figures(nulls: str) -> None
             expected["unique"],
             expected["pairs"],
         )
+
+
+@pytest.mark.parametrize("nulls", ["equal", "distinct"])
+@run(60)
+@given(st.data())
+def test_sets_closed_together_are_those_that_would_be_counted_as_safe(nulls: str, data: st.DataObject) -> None:
+    """Wide sets that put few at risk decide the sets inside them: the same sets are found, with fewer counted."""
+    width, rows = data.draw(st.integers(4, 7)), data.draw(st.integers(1, 90))
+    domains = data.draw(st.lists(st.integers(1, 4), min_size=width, max_size=width))
+    generator = data.draw(st.randoms(use_true_random=False))
+    table = pd.DataFrame(
+        {
+            f"x{place}": pd.array([generator.choice([None, *range(domain)]) for _ in range(rows)], dtype="Int64")
+            for place, domain in enumerate(domains)
+        }
+    )
+    request = ColumnRequest(
+        Target(frame=table),
+        k=data.draw(st.integers(1, 4)),
+        nulls=NullPolicy(nulls),
+        tolerance=data.draw(st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4)])),
+        effects=False,
+    )
+    with connect() as engine:
+        counted = find_columns(engine, request)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_MANY_SETS", "_LEAST_SETS", "_ROWS_PER_SAFE_CLASS"):
+            patch.setattr(counting, name, 1)
+        with connect() as engine:
+            closed = find_columns(engine, request)
+    assert closed.sets == counted.sets
+    assert (closed.border, closed.complete) == (counted.border, counted.complete)
+    assert closed.repair == counted.repair
+
+
+def test_one_cuboid_is_stored_at_a_time() -> None:
+    generator = random.Random(1)
+    data = pd.DataFrame({f"x{place}": generator.choices(range(2), k=400) for place in range(12)})
+    with connect() as engine:
+        relation = engine.open(Target(frame=data))
+        chosen = choose_columns(relation, engine.dialect)
+        counting = SetCounter(engine, code_columns(engine, relation, chosen, None), 5, NullPolicy.EQUAL)
+        for size in (1, 2, 3):
+            masks = [mask_of(one) for one in oracle.all_sets(12, size) if len(one) == size]
+            counting.prepare(masks)
+            for mask in masks:
+                counting.figures([mask])
+                stored = "SELECT COUNT(*) FROM duckdb_tables() WHERE table_name LIKE '%columns_cuboid%'"
+                assert engine.run(Statement("cuboids", stored))[0][0] <= 1
+        counting.close()
+        assert sum(done.name == "columns_cuboid" for done in engine.executed) > 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -23,8 +24,8 @@ from sqlaudit.remedies.rewriting import Integers, groups_of
 
 _LARGEST_DISTANCE = 1 << 61
 """Upper bound of distances, with which sums of 64-bit numbers are exact."""
-_CACHED_NODES = 2048
-"""Number of nodes up to which the heights where a node meets all others are cached."""
+_TABLED_NODES = 2048
+"""Number of nodes up to which the heights where any two of them meet are tabled."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ class ColumnTree:
     level: Integers
     heights: Integers
     is_fixed: bool = False
-    _rows: dict[int, Integers] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def height(self) -> int:
@@ -54,20 +54,22 @@ class ColumnTree:
         """Return the ancestors of nodes at a level, or the nodes themselves if they are above it."""
         return np.asarray(self.ancestors[np.maximum(level, self.level[nodes]), nodes])
 
-    def rise_to_meet(self, node: int, others: Integers) -> Integers:
-        """Return the height to which a node must rise to meet each of some others, counted from level 0."""
-        if len(self.level) > _CACHED_NODES:
-            return self._rises_to_meet(node, others)
-        row = self._rows.get(node)
-        if row is None:
-            row = self._rows[node] = self._rises_to_meet(node, np.arange(len(self.level)))
-        return row[others]
+    @cached_property
+    def node_heights(self) -> Integers:
+        """Return the height of each node."""
+        return self.heights[self.level]
 
-    def _rises_to_meet(self, node: int, others: Integers) -> Integers:
-        """Compute `rise_to_meet` level by level."""
-        rises = np.zeros(len(others), dtype=np.int64)
+    @cached_property
+    def meeting(self) -> Integers | None:
+        """Return the heights (nodes × nodes) at which nodes meet, None if there are many."""
+        nodes = np.arange(len(self.level))
+        return self.rise_to_meet(nodes, nodes[:, None]) if len(nodes) <= _TABLED_NODES else None
+
+    def rise_to_meet(self, node: int | Integers, others: Integers) -> Integers:
+        """Return the height to which a node must rise to meet each of some others, counted from level 0."""
         path = self.ancestors[:, node]
         path = np.where(path < 0, -2 - len(self.level), path)
+        rises = np.zeros(np.broadcast(node, others).shape, dtype=np.int64)
         for level in range(self.height):
             step = self.heights[level + 1] - self.heights[level]
             rises += step * (self.ancestors[level, others] != path[level])

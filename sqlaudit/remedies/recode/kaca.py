@@ -21,19 +21,19 @@ from sqlaudit.remedies.rewriting import Integers, groups_of
 # The distance of two classes of n1 and n2 rows with the closest common generalization g is n1·WHD(q1→g) + n2·WHD(q2→g),
 # summed over the columns: (n1 + n2)·G − n1·S1 − n2·S2, where G is the height of g and S the height of a class.
 # Classes are in blocks, all under one coarser node. The rise of a class to the node of a block bounds its distance from
-# every class there. So blocks are visited nearest first, up to the distance of the nearest class found.
+# every class there. So the nearest block is searched first, then all within the distance of the nearest class found.
 
 _SINGLE_BLOCK = 1500
 """Largest number of classes in a single block."""
-_PLANNING_CLASSES, _PLANNING_SEARCHES = 200_000, 24
+_PLANNING_CLASSES, _PLANNING_SEARCHES = 100_000, 24
 """Sample sizes, of classes and of searches among them, to choose the levels of blocks."""
-_BLOCK_COST = 2.0
+_BLOCK_COST = 1.0
 """Cost of visiting a block, in classes."""
-_BATCH_CLASSES = 4096
-"""Smallest number of classes that are visited at once after the nearest block."""
-_REBUILD_MOVES, _REBUILD_SHARE = 1000, 50
-"""Blocks are rebuilt after this number of moves, or this fraction (1/50) of the classes, whichever is larger."""
-_UNREACHABLE = np.iinfo(np.int64).max
+_JOINED_NODES = 4096
+"""Largest number of pairs of nodes up to which columns are looked up together."""
+_REBUILD_MOVES, _REBUILD_SHARE = 1000, 100
+"""Blocks are rebuilt after this number of moves, or this fraction (1/100) of the classes, whichever is larger."""
+_UNREACHABLE, _FARTHEST = 1 << 62, 1 << 61
 NONE = -1
 
 
@@ -43,28 +43,59 @@ class MergingState:
 
     Args:
         trees: the trees of the columns.
-        nodes, sizes: the nodes and the number of rows of each class.
+        nodes: (classes × columns) the nodes of each class.
+        paths: (classes × levels of all columns) the nodes above each class, itself included, `NONE` below it.
+        sizes: the number of rows of each class.
         alive: which classes remain.
         total_height: the sum of the heights of each class's nodes.
     """
 
     trees: tuple[ColumnTree, ...]
     nodes: Integers
+    paths: Integers
     sizes: Integers
     alive: Flags
     total_height: Integers
 
+    @cached_property
+    def starts(self) -> Integers:
+        """Return where the levels of each column start in paths."""
+        return np.cumsum([0, *(len(tree.heights) for tree in self.trees)])[:-1]
 
-def total_heights(trees: tuple[ColumnTree, ...], nodes: Integers) -> Integers:
-    """Return the sum of the heights of nodes over the columns."""
-    heights = np.zeros(len(nodes), dtype=np.int64)
-    for column, tree in enumerate(trees):
-        heights += tree.heights[tree.level[nodes[:, column]]]
-    return heights
+    @cached_property
+    def steps(self) -> Integers:
+        """Return the height of the step above each level of paths, 0 above the last one of a column."""
+        return np.concatenate([np.diff(tree.heights, append=tree.heights[-1]) for tree in self.trees])
+
+    def merge(self, survivor: int, removed: int) -> None:
+        """Add a class to another."""
+        path = np.where(self.paths[survivor] == self.paths[removed], self.paths[survivor], NONE)
+        is_below = path == NONE
+        self.paths[survivor] = path
+        self.nodes[survivor] = path[self.starts + np.add.reduceat(is_below, self.starts, dtype=np.int64)]
+        self.total_height[survivor] = self.steps @ is_below
+        self.sizes[survivor] += self.sizes[removed]
+        self.alive[removed] = False
+
+
+def merging_state(classes: Classes) -> MergingState:
+    """Return the state before classes are merged."""
+    columns = list(zip(classes.trees, classes.nodes.T, strict=True))
+    return MergingState(
+        classes.trees,
+        classes.nodes.copy(),
+        np.maximum(np.column_stack([tree.ancestors.T[nodes] for tree, nodes in columns]), NONE).astype(np.int32),
+        classes.sizes.copy(),
+        np.ones(len(classes), dtype=bool),
+        np.sum([tree.heights[tree.level[nodes]] for tree, nodes in columns], axis=0),
+    )
 
 
 class NearestClassIndex:
-    """An index that finds nearest classes in a changing state. It is rebuilt from time to time.
+    """An index that finds nearest classes in a changing state.
+
+    The classes are in the order of their blocks, then come those that have moved since. A class that moves on leaves
+    its place empty, until all places are arranged anew. Distances are without what the searching class has risen.
 
     Args:
         state: the classes. Changes must be announced with `moved`.
@@ -72,126 +103,150 @@ class NearestClassIndex:
 
     def __init__(self, state: MergingState) -> None:
         self._state = state
-        self._moved = np.zeros(0, dtype=np.int64)
-        self._levels: list[int] = []
-        self._planned = 0
-        self._build()
+        self._groups = _join_columns(state.trees)
+        self._strides = np.zeros((len(state.trees), len(self._groups)), dtype=np.int64)
+        for number, group in enumerate(self._groups):
+            self._strides[group, number] = np.cumprod([1, *(len(state.trees[column].level) for column in group[:-1])])
+        self._places = np.zeros(len(state.sizes), dtype=np.int64)
+        self._planned = self._end = 0
+        self._arrange()
 
     def nearest(self, number: int) -> int:
         """Return the nearest remaining class, of equally near ones the one with the smallest number, NONE if none
         remains.
         """
-        if self._movements >= len(self._moved):
-            self._build()
-        bounds = _distance_bounds(self._state, number, self._nodes, self._smallest)
-        distance, nearest = self._nearest_among(number, self._moved[: self._movements], _UNREACHABLE, NONE)
-        near = np.flatnonzero(bounds <= distance)
-        near = near[np.argsort(bounds[near], kind="stable")]
-        start, stop = 0, 1
-        while start < len(near) and bounds[near[start]] <= distance:
-            distance, nearest = self._nearest_among(
-                number, self._candidates(near[start:stop], bounds, distance, nearest), distance, nearest
-            )
-            start = stop
-            stop = self._batch_end(near, start)
-        return nearest
+        if self._end == len(self._numbers):
+            self._arrange()
+        place = self._places[number]
+        weighted, self._weighted[place] = self._weighted[place], -_UNREACHABLE
+        bounds = _distance_bounds(self._state, number, self._blocks, self._smallest, self._column_bounds)
+        tables = [self._rises(number, group) for group in self._groups]
+        first = int(bounds.argmin())
+        places = np.append(
+            np.arange(self._starts[first], self._starts[first + 1]), np.arange(self._starts[-1], self._end)
+        )
+        nearest = self._nearest_at(number, places, tables, _FARTHEST, NONE)
+        bounds[first] = _UNREACHABLE
+        near = np.flatnonzero(bounds <= nearest[0])
+        if len(near):
+            starts, ends = self._starts[near], self._starts[near + 1]
+            reached = np.cumsum(ends - starts)
+            places = np.arange(reached[-1]) + np.repeat(ends - reached, ends - starts)
+            nearest = self._nearest_at(number, places, tables, *nearest)
+        self._weighted[place] = weighted
+        return nearest[1]
 
-    def moved(self, number: int) -> None:
-        """Note that a class has new nodes. Others may no longer remain."""
-        if self._movements < len(self._moved):
-            self._moved[self._movements] = number
-        self._movements += 1
-        self._at_home[number] = False
+    def moved(self, number: int, removed: int) -> None:
+        """Note that a class has new nodes, and that another has become part of it."""
+        state, place = self._state, self._end
+        self._weighted[self._places[[number, removed]]] = -_UNREACHABLE
+        if place < len(self._numbers):
+            self._numbers[place], self._sizes[place] = number, state.sizes[number]
+            self._weighted[place] = state.sizes[number] * state.total_height[number]
+            self._nodes[:, place] = state.nodes[number] @ self._strides
+            self._places[number] = place
+            self._end = place + 1
 
-    # --- blocks ---
+    def _rises(self, number: int, group: list[int]) -> Integers | None:
+        """Return the height at which a class meets each node of joined columns; None if they have no table."""
+        rises = None
+        for column in group:
+            tree, node = self._state.trees[column], self._state.nodes[number, column]
+            if tree.is_fixed or tree.meeting is None:
+                return None
+            rises = tree.meeting[node] if rises is None else np.add.outer(tree.meeting[node], rises).ravel()
+        return rises
 
-    def _build(self) -> None:
+    def _nearest_at(
+        self, number: int, places: Integers, tables: Sequence[Integers | None], distance: int, nearest: int
+    ) -> tuple[int, int]:
+        """Return distance and number of the nearest class so far and at these places."""
+        state, incompatible = self._state, []
+        distances = np.zeros(len(places), dtype=np.int64)
+        for group, table, nodes in zip(self._groups, tables, self._nodes, strict=True):
+            tree, node, others = state.trees[group[0]], state.nodes[number, group[0]], nodes.take(places)
+            if table is not None:
+                distances += table.take(others)
+            elif tree.is_fixed:
+                incompatible.append(others != node)
+            else:
+                distances += tree.rise_to_meet(node, others)
+        distances *= self._sizes.take(places) + state.sizes[number]
+        distances -= self._weighted.take(places)
+        for others_differ in incompatible:
+            distances[others_differ] = _UNREACHABLE
+        least = int(distances.min(initial=_UNREACHABLE))
+        if least > distance:
+            return distance, nearest
+        best = int(self._numbers[places[distances == least]].min())
+        return least, best if least < distance or nearest == NONE else min(best, nearest)
+
+    def _arrange(self) -> None:
         """Arrange the remaining classes in blocks. Choose their levels anew if half of the classes are gone."""
         state = self._state
         left = np.flatnonzero(state.alive)
-        if len(left) <= self._planned // 2 or not self._levels:
+        if len(left) <= self._planned // 2 or not self._planned:
             self._levels, self._planned = _choose_block_levels(state, left), len(left)
-        self._members, self._starts, nodes = _arrange_blocks(state, left, self._levels)
-        self._counts = np.diff(np.append(self._starts, len(left)))
-        self._nodes = nodes
-        self._smallest = np.minimum.reduceat(state.sizes[self._members], self._starts) if len(left) else left
-        self._lowest = self._members[self._starts]
-        self._at_home = state.alive.copy()
-        self._movements = 0
-        self._moved = np.zeros(max(_REBUILD_MOVES, len(left) // _REBUILD_SHARE), dtype=np.int64)
-
-    def _batch_end(self, blocks: Integers, start: int) -> int:
-        """Return the end of a batch of blocks with enough classes to visit at once."""
-        reached = np.cumsum(self._counts[blocks[start : start + 512]])
-        return start + min(len(reached), int(np.searchsorted(reached, _BATCH_CLASSES)) + 1)
-
-    def _candidates(self, blocks: Integers, bounds: Integers, distance: int, nearest: int) -> Integers:
-        """Return the classes of blocks that may be nearer, or as near with a smaller number."""
-        blocks = blocks[(bounds[blocks] < distance) | (self._lowest[blocks] < nearest)]
-        if len(blocks) == 1:
-            start = self._starts[blocks[0]]
-            members = self._members[start : start + self._counts[blocks[0]]]
-        else:
-            counts = self._counts[blocks]
-            ends = np.cumsum(counts)
-            total = int(ends[-1]) if len(ends) else 0
-            members = self._members[np.arange(total) + np.repeat(self._starts[blocks] - ends + counts, counts)]
-        return members[self._at_home[members]]
-
-    # --- classes ---
-
-    def _nearest_among(self, number: int, members: Integers, distance: int, nearest: int) -> tuple[int, int]:
-        """Return distance and number of the nearest class so far and among these members."""
-        members = members[self._state.alive[members] & (members != number)]
-        if not len(members):
-            return distance, nearest
-        distances = _distances_to(self._state, number, members)
-        least = int(distances.min())
-        if least > distance or least == _UNREACHABLE:
-            return distance, nearest
-        best = int(members[distances == least].min())
-        return (least, best) if least < distance or nearest == NONE else (distance, min(best, nearest))
+            self._smallest = int(state.sizes[left].min())
+            self._column_bounds: dict[tuple[int, int, int], Integers] = {}
+        left, starts, self._blocks = _arrange_blocks(state, left, self._levels)
+        self._starts = np.append(starts, len(left))
+        spare = np.zeros(max(_REBUILD_MOVES, len(left) // _REBUILD_SHARE), dtype=np.int64)
+        self._numbers, self._sizes = np.append(left, spare), np.append(state.sizes[left], spare)
+        self._weighted = self._sizes * np.append(state.total_height[left], spare)
+        self._nodes = np.zeros((len(self._groups), len(self._numbers)), dtype=np.int64)
+        self._nodes[:, : len(left)] = (state.nodes[left] @ self._strides).T
+        self._places[left] = np.arange(len(left))
+        self._end = len(left)
 
 
-def _distances_to(state: MergingState, number: int, members: Integers) -> Integers:
-    """Return the distances of a class from others, `_UNREACHABLE` from those that it cannot be merged with."""
-    height = np.zeros(len(members), dtype=np.int64)
-    incompatible = np.zeros(len(members), dtype=bool)
-    for column, tree in enumerate(state.trees):
-        node, others = int(state.nodes[number, column]), state.nodes[members, column]
-        if tree.is_fixed:
-            incompatible |= others != node
-        else:
-            height += tree.rise_to_meet(node, others)
-    sizes, size = state.sizes[members], state.sizes[number]
-    distances = (sizes + size) * height - size * state.total_height[number] - sizes * state.total_height[members]
-    distances[incompatible] = _UNREACHABLE
-    return np.asarray(distances)
+def _join_columns(trees: Sequence[ColumnTree]) -> list[list[int]]:
+    """Return groups of columns whose nodes are looked up together, because there are few pairs of them.
+
+    Columns that are published as they are, or have no table, stay alone.
+    """
+    groups: list[list[int]] = []
+    nodes: list[int] = []
+    for column in sorted(range(len(trees)), key=lambda column: -len(trees[column].level)):
+        count = len(trees[column].level) if not trees[column].is_fixed else _JOINED_NODES + 1
+        group = next((number for number, others in enumerate(nodes) if others * count <= _JOINED_NODES), len(groups))
+        if group == len(groups):
+            groups.append([])
+            nodes.append(1)
+        groups[group].append(column)
+        nodes[group] *= count
+    return groups
 
 
-def _distance_bounds(state: MergingState, number: int, blocks: Sequence[Integers], smallest: Integers) -> Integers:
-    """Return a lower bound of the distance to the classes of each block, `_UNREACHABLE` if none can be merged.
+def _distance_bounds(
+    state: MergingState,
+    number: int,
+    blocks: Sequence[Integers],
+    smallest: int,
+    by_column: dict[tuple[int, int, int], Integers],
+) -> Integers:
+    """Return lower bounds of the distances to the classes of each block, far away if none can be merged.
 
     Args:
         blocks: the nodes of the blocks, column by column.
-        smallest: a lower bound of the rows of a class in each block.
+        smallest: a lower bound of the rows of a class.
+        by_column: keeps what a column, a node in it and a number of rows add to the bounds at each node.
     """
-    height = np.zeros(len(smallest), dtype=np.int64)
-    other = np.zeros(len(smallest), dtype=np.int64)
-    incompatible = np.zeros(len(smallest), dtype=bool)
-    for column, (tree, nodes) in enumerate(zip(state.trees, blocks, strict=True)):
-        node = int(state.nodes[number, column])
+    size = int(state.sizes[number])
+    bounds = np.zeros(len(blocks[0]), dtype=np.int64)
+    for column, (tree, nodes, node) in enumerate(zip(state.trees, blocks, state.nodes[number].tolist(), strict=True)):
+        bound = by_column.get((column, node, size))
+        if bound is None:
+            all_nodes, heights = np.arange(len(tree.level)), tree.heights[tree.level]
+            meeting = tree.rise_to_meet(node, all_nodes)
+            bound = size * np.where(meeting > heights, meeting, heights[node]) + smallest * (meeting - heights)
+            if tree.is_fixed:
+                bound = np.where(all_nodes == node, 0, _FARTHEST)
+            by_column[column, node, size] = bound
+        bounds += bound.take(nodes)
         if tree.is_fixed:
-            incompatible |= nodes != node
-            continue
-        meeting = tree.rise_to_meet(node, nodes)
-        block_heights = tree.heights[tree.level[nodes]]
-        above = meeting > block_heights
-        height += np.where(above, meeting, tree.heights[tree.level[node]])
-        other += np.where(above, meeting - block_heights, 0)
-    bounds = state.sizes[number] * (height - state.total_height[number]) + smallest * other
-    bounds[incompatible] = _UNREACHABLE
-    return np.asarray(bounds)
+            np.minimum(bounds, _UNREACHABLE, out=bounds)
+    return bounds
 
 
 def _arrange_blocks(
@@ -233,29 +288,26 @@ def _choose_block_levels(state: MergingState, left: Integers) -> list[int]:
     if len(left) <= _SINGLE_BLOCK:
         return levels
     sample = left[:: max(1, len(left) // _PLANNING_CLASSES)]
-    searched = sample[:: max(1, len(sample) // _PLANNING_SEARCHES)]
-    nearest = [int(np.partition(_distances_to(state, number, sample), 1)[1]) for number in searched.tolist()]
-    searches = list(zip(searched.tolist(), nearest, strict=True))
+    searched = sample[:: max(1, len(sample) // _PLANNING_SEARCHES)].tolist()
+    smallest = int(state.sizes[left].min())
+    by_column: dict[tuple[int, int, int], Integers] = {}
+    nodes = list(state.nodes[sample].T)
+    nearest = [np.partition(_distance_bounds(state, number, nodes, smallest, by_column), 1)[1] for number in searched]
     cost = float("inf")
     while True:
         finer = [[*levels[:column], level - 1, *levels[column + 1 :]] for column, level in enumerate(levels) if level]
-        costs = [(_search_cost(state, sample, finer_levels, searches), finer_levels) for finer_levels in finer]
+        costs = []
+        for finer_levels in finer:
+            _, starts, blocks = _arrange_blocks(state, sample, finer_levels)
+            counts = np.diff(np.append(starts, len(sample)))
+            visited = [
+                counts[_distance_bounds(state, number, blocks, smallest, by_column) <= distance].sum()
+                for number, distance in zip(searched, nearest, strict=True)
+            ]
+            costs.append((float(np.mean(visited)) + _BLOCK_COST * len(starts), finer_levels))
         if not costs or min(costs)[0] >= cost:
             return levels
         cost, levels = min(costs)
-
-
-def _search_cost(
-    state: MergingState, sample: Integers, levels: list[int], searches: Sequence[tuple[int, int]]
-) -> float:
-    """Return the average cost of some searches for classes at a known distance."""
-    members, starts, nodes = _arrange_blocks(state, sample, levels)
-    counts = np.diff(np.append(starts, len(sample)))
-    smallest = np.minimum.reduceat(state.sizes[members], starts)
-    visited = sum(
-        int(counts[_distance_bounds(state, number, nodes, smallest) <= distance].sum()) for number, distance in searches
-    )
-    return visited / len(searches) + _BLOCK_COST * len(starts)
 
 
 # KACA: while a class fails, it is merged with its nearest class. Source: Li, Wong, Fu, Pei, DaWaK 2006;
@@ -270,6 +322,8 @@ def _search_cost(
 
 _CLOCK_MERGES = 64
 """Number of merges between two checks of the time."""
+_AHEAD = 512
+"""Number of classes that are next, some of which are searched for together."""
 Tell = Callable[[int, int], None]
 
 
@@ -326,11 +380,7 @@ class _Merging:
         self.merges = 0
         self._stop, self._tell = stop, tell
         self._words = classes.words.copy()
-        nodes = classes.nodes.copy()
-        everybody = np.ones(len(classes), dtype=bool)
-        self._state = MergingState(
-            classes.trees, nodes, classes.sizes.copy(), everybody, total_heights(classes.trees, nodes)
-        )
+        self._state = merging_state(classes)
         self._left = len(classes)
         self._parent = np.arange(len(classes))
 
@@ -339,8 +389,8 @@ class _Merging:
         return NearestClassIndex(self._state)
 
     @cached_property
-    def _by_nodes(self) -> dict[bytes, int]:
-        return {nodes.tobytes(): number for number, nodes in enumerate(self._state.nodes)}
+    def _by_path(self) -> dict[bytes, int]:
+        return {path.tobytes(): number for number, path in enumerate(self._state.paths)}
 
     def roots(self) -> Integers:
         """Return the class that each class has become part of."""
@@ -355,11 +405,9 @@ class _Merging:
         short = judge.short(self._state.sizes[left], self._words[left])
         if not short.any():
             return 0
-        queue = _Queue(self._state, order, seed, left, short)
+        queue = _Queue(self._state, judge, self._words, order, seed, left[short])
         stuck = 0
-        while (
-            number := queue.next(lambda classes: judge.short(self._state.sizes[classes], self._words[classes]))
-        ) != NONE:
+        while (number := queue.next()) != NONE:
             if self.merges % _CLOCK_MERGES == 0:
                 if self._stop():
                     raise BudgetSpent
@@ -373,31 +421,23 @@ class _Merging:
 
     def _merge(self, number: int, other: int) -> int:
         """Merge two classes, and any class that already has the merged nodes. Return the number of the merged class."""
-        state = self._state
-        pairs = zip(state.trees, state.nodes[number].tolist(), state.nodes[other].tolist(), strict=True)
-        nodes = np.array([tree.common_ancestor((node, other_node)) for tree, node, other_node in pairs], dtype=np.int64)
         self.merges += 1
-        for merged_number in (number, other):
-            del self._by_nodes[state.nodes[merged_number].tobytes()]
-        survivor = self._join(number, other, nodes)
-        twin = self._by_nodes.pop(nodes.tobytes(), NONE)
+        del self._by_path[self._state.paths[number].tobytes()], self._by_path[self._state.paths[other].tobytes()]
+        survivor = self._join(number, other)
+        twin = self._by_path.pop(self._state.paths[survivor].tobytes(), NONE)
         if twin != NONE:
-            survivor = self._join(survivor, twin, nodes)
-        self._by_nodes[nodes.tobytes()] = survivor
+            survivor = self._join(survivor, twin)
+        self._by_path[self._state.paths[survivor].tobytes()] = survivor
         return survivor
 
-    def _join(self, first: int, second: int, nodes: Integers) -> int:
-        """Add a class to another, which gets these nodes. Return the smaller number, which the merged class keeps."""
+    def _join(self, first: int, second: int) -> int:
+        """Add a class to another. Return the smaller number, which the merged class keeps."""
         survivor, removed = min(first, second), max(first, second)
-        state = self._state
-        state.sizes[survivor] += state.sizes[removed]
+        self._state.merge(survivor, removed)
         self._words[survivor] += self._words[removed]
-        state.alive[removed] = False
-        state.nodes[survivor] = nodes
-        state.total_height[survivor] = total_heights(state.trees, nodes[None, :])[0]
         self._parent[removed] = survivor
         self._left -= 1
-        self._index.moved(survivor)
+        self._index.moved(survivor, removed)
         return survivor
 
 
@@ -407,41 +447,53 @@ class _Queue:
     Merged classes are judged when the first of them is next, all at once.
     """
 
-    def __init__(self, state: MergingState, order: Order, seed: int, left: Integers, short: Flags) -> None:
-        self._state, self._order = state, order
+    def __init__(
+        self, state: MergingState, judge: GroupJudge, words: Integers, order: Order, seed: int, failing: Integers
+    ) -> None:
+        self._state, self._judge, self._words, self._order = state, judge, words, order
         self._random = random.Random(seed)
         self._last_rank = 0.0
         self._version = np.zeros(len(state.sizes), dtype=np.int64)
-        self._failing: set[int] = set(left[short].tolist())
+        self._failing: set[int] = set(failing.tolist())
         self._unjudged: set[int] = set()
-        ranks = {number: self._rank(number) for number in left.tolist()}
-        self._heap = [(rank, number, 0) for number, rank in ranks.items() if number in self._failing]
-        heapq.heapify(self._heap)
+        ranks = {number: self._rank(number) for number in np.flatnonzero(state.alive).tolist()}
+        self._next = [(ranks[number], number, 0) for number in failing.tolist()]
+        heapq.heapify(self._next)
+        self._soon: list[tuple[float, int, int]] = []
 
     def put(self, number: int) -> None:
         """Add a merged class."""
         self._version[number] += 1
         self._unjudged.add(number)
-        heapq.heappush(self._heap, (self._rank(number), number, int(self._version[number])))
+        heapq.heappush(self._next, (self._rank(number), number, int(self._version[number])))
 
-    def next(self, short: Callable[[Integers], Flags]) -> int:
+    def next(self) -> int:
         """Return the next failing class, NONE if none fails."""
-        while self._heap:
-            rank, number, version = heapq.heappop(self._heap)
+        while self._next or self._soon:
+            if not self._soon:
+                self._soon = [heapq.heappop(self._next) for _ in range(min(_AHEAD, len(self._next)))][::-1]
+            is_soon = not self._next or self._soon[-1] < self._next[0]
+            rank, number, version = self._soon.pop() if is_soon else heapq.heappop(self._next)
             if self._version[number] != version or not self._state.alive[number]:
                 continue
             if number in self._unjudged:
-                unjudged = np.array(
-                    sorted(class_number for class_number in self._unjudged if self._state.alive[class_number]),
-                    dtype=np.int64,
-                )
-                self._failing -= self._unjudged
-                self._failing |= set(unjudged[short(unjudged)].tolist())
-                self._unjudged.clear()
+                self._judge_merged()
             if number in self._failing:
                 self._last_rank = rank if self._order is Order.RANDOM else 0.0
-                return int(number)
+                return number
         return NONE
+
+    def ahead(self) -> Integers:
+        """Return the classes that are next unless merged ones come before them."""
+        return np.array([number for _, number, _ in self._soon if number in self._failing], dtype=np.int64)
+
+    def _judge_merged(self) -> None:
+        """Judge the merged classes."""
+        unjudged = np.array(sorted(self._unjudged), dtype=np.int64)
+        unjudged = unjudged[self._state.alive[unjudged]]
+        self._failing -= self._unjudged
+        self._failing |= set(unjudged[self._judge.short(self._state.sizes[unjudged], self._words[unjudged])].tolist())
+        self._unjudged.clear()
 
     def _rank(self, number: int) -> float:
         """Return the rank of a class: the lowest is next."""
