@@ -189,6 +189,10 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{self.name} has no workbench")
 
+    def keep_arrow(self, name: str, table: object) -> Relation:
+        """Keep an Arrow table, or a dictionary of numpy arrays, on a workbench. An older relation is replaced."""
+        raise NotImplementedError(f"{self.name} is no workbench")
+
     def hand_over(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement on the workbench as `name`: codes and counts, never a cell.
 

@@ -148,7 +148,7 @@ class DuckDBEngine(Engine):
         return bytes_of(str(self._session.fetch("SELECT CURRENT_SETTING('memory_limit')", "memory limit")[0][0]))
 
     def keep_arrow(self, name: str, table: object) -> Relation:
-        """Keep an Arrow table in the in-memory database, replacing an older relation of this name."""
+        """Keep an Arrow table or numpy arrays in the in-memory database, replacing an older relation of this name."""
         arrived = quote(name + "_arrived", DIALECT)
         self._session.register(name + "_arrived", table)
         try:
