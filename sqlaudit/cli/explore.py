@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,10 +65,20 @@ def columns(job: Job, request: ColumnRequest) -> int:
     """
     from sqlaudit.column_sets.search import columns, find_columns
 
+    candidates, started = 0, time.monotonic()
+
+    def announce(columns: int, sets: int, limit: int | None) -> None:
+        nonlocal candidates
+        candidates = sets if limit is not None else 0
+        _announce(columns, sets, limit)
+
+    def describe(decided: int, border: int) -> str:
+        return _progress(decided, border, candidates, time.monotonic() - started)
+
     return job.run(
         columns,
         request,
-        lambda engine: find_columns(engine, request, announce=_announce, report=progress_callback(engine, _progress)),
+        lambda engine: find_columns(engine, request, announce=announce, report=progress_callback(engine, describe)),
     )
 
 
@@ -82,8 +93,12 @@ def _announce(columns: int, candidates: int, limit: int | None) -> None:
         )
 
 
-def _progress(decided: int, border: int) -> str:
-    return f"{decided:,} sets decided, border {border:,}; Ctrl-C keeps proven sets"
+def _progress(decided: int, border: int, candidates: int, seconds: float) -> str:
+    """Return the state of the search, and an estimate of the time left if the number of candidates is known."""
+    of, left = "", ""
+    if candidates and decided:
+        of, left = f" of at most {candidates:,}", f", about {seconds * (candidates / decided - 1):,.0f} s left"
+    return f"{decided:,}{of} sets decided{left}, border {border:,}; Ctrl-C keeps proven sets"
 
 
 # `sqlaudit records`: records that are unique on few columns.

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from sqlaudit.base.columns_of import Resolved
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.measures import NOISE, OF_RELEASES
@@ -38,7 +39,6 @@ MOST_CLASSES = 20_000
 TOO_MANY_CLASSES = f"left out beyond {MOST_CLASSES:,} classes: compare computes it from the published table"
 MOST_MEMBERS = 5_000_000
 TOO_WIDE = f"the cells stand for more than {MOST_MEMBERS:,} values together: compare computes it from the table"
-_BATCH = 50_000
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def measure_losses(
     *,
     beta: Fraction,
     inputs: Mapping[str, object],
-    seed: int = 0,
+    noise: bool,
 ) -> tuple[Loss, ...]:
     """Return the losses of a recoding, in the order of `compare`'s measures.
 
@@ -106,12 +106,12 @@ def measure_losses(
         cells: the cells of each column.
         beta: the exponent of the weights of heights.
         inputs: further inputs of distances.
-        seed: the seed of noise.
+        noise: whether to measure the noise of range queries, which takes as long as several other losses together.
     """
     if sum(len(column_cells.members) for column_cells in cells) > MOST_MEMBERS:
         return tuple(Loss(name, None, None, why=TOO_WIDE) for name in OF_RELEASES)
     with closing(Bench(engine, workbench, prefix=PREFIX)) as bench:
-        losses = list(_LossMeasurement(bench, read, groups, cells, beta, inputs, seed).losses(attributes))
+        losses = list(_LossMeasurement(bench, read, groups, cells, beta, inputs, noise).losses(attributes))
     labels = [attribute.resolved.label for attribute in attributes if attribute.resolved]
     return tuple(
         in_order(
@@ -130,7 +130,7 @@ class _LossMeasurement:
     cells: Sequence[Cells]
     beta: Fraction
     inputs: Mapping[str, object]
-    seed: int
+    noise: bool
 
     def losses(self, attributes: Sequence[CountedAttribute]) -> Iterator[Loss]:
         """Yield all losses; those of sensitive attributes one attribute after the other."""
@@ -164,13 +164,15 @@ class _LossMeasurement:
         scene = LossScene(self.bench, coded, coded.original)
         attribute = coded.sensitive[0] if coded.sensitive else None
         distance = None if attribute is None else distance_of(self.bench, attribute, "equal", self.inputs)
-        possible_measures = measures if is_small else [measure for measure in measures if measure.by != "noise"]
-        for loss in view_losses(scene, view, attribute, distance, possible_measures, 100, self.seed):
+        with_noise = is_small and self.noise
+        possible_measures = [measure for measure in measures if with_noise or measure.by != "noise"]
+        for loss in view_losses(scene, view, attribute, distance, possible_measures, 100, 0):
             yield (
                 loss if is_small or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY_CLASSES)
             )
-        if not is_small:
-            yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=TOO_MANY_CLASSES)
+        if not with_noise:
+            why = TOO_MANY_CLASSES if self.noise else f"measured with {spelled('measure', NOISE)}"
+            yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=why)
 
     def _paired_column(self, column: int) -> PairedColumn:
         """Return a column as `compare` codes it, with the kinds and levels of its cells."""
@@ -214,9 +216,7 @@ class _LossMeasurement:
         if attribute is not None:
             parts += [lanes, lanes]
             names += ["s1", "z1"]
-        table = np.column_stack([*parts, rows])
-        batches = (list(map(tuple, table[start : start + _BATCH].tolist())) for start in range(0, len(table), _BATCH))
-        name = self.bench.prefix + "rows"
-        relation = self.bench.workbench.keep_rows(name, [(name, "BIGINT") for name in (*names, "n")], batches)
+        table = dict(zip([*names, "n"], [*parts, rows], strict=True))
+        relation = self.bench.workbench.keep_frame(self.bench.prefix + "rows", table)
         self.bench.kept["rows"] = relation
         return relation

@@ -138,10 +138,9 @@ class Judge:
 
     def _ask(self, groups: Integers) -> list[bool]:
         """Judge different groups by one statement."""
-        columns = [(name, "BIGINT") for name in ("id", "g", "n", *self._names)]
         numbers = np.arange(len(groups))
-        table = np.column_stack([np.zeros_like(numbers), numbers, groups])
-        stored = self._workbench.keep_rows(GROUPS, columns, [list(map(tuple, table.tolist()))])
+        arrays = [np.zeros_like(numbers), numbers, *np.ascontiguousarray(groups.T)]
+        stored = self._workbench.keep_frame(GROUPS, dict(zip(["id", "g", "n", *self._names], arrays, strict=True)))
         predicates = self._figures.failing(Chunk(stored.sql, {0: ()}))
         statement = render(
             "remedies/recode/recode_short.sql",

@@ -24,6 +24,7 @@ from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.coding import decides, read_attributes
 from sqlaudit.lattices.run import SearchedTable, find_nodes, open_searched_table, plan_search
+from sqlaudit.models.measures import NOISE
 from sqlaudit.release.compare.result import Loss
 from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.recode.classes import Classes, common_of, dense, sorted_groups, unique_classes
@@ -381,8 +382,9 @@ class _Recoding:
     ) -> tuple[Loss, ...]:
         """Measure what groups with these cells lose."""
         beta, inputs = self.request.beta or Fraction(1), self.searched.opened.inputs
+        noise = self.request.measure == NOISE
         return measure_losses(
-            self.workbench, self.table.engine, read, attributes, groups, cells, beta=beta, inputs=inputs
+            self.workbench, self.table.engine, read, attributes, groups, cells, beta=beta, inputs=inputs, noise=noise
         )
 
     def _best_node(self, read: ReadTable, attributes: list[CountedAttribute]) -> Beside:
