@@ -10,7 +10,7 @@ remaining AS (
     SELECT own.person, own.event{{ ", own.moment" if sequence }} FROM {{ own }} AS own JOIN {{ state }} AS state USING (person) WHERE state.exposed IS NULL
 ),
 {% else %}
-few AS (
+few AS NOT MATERIALIZED (
     SELECT
         one_person,
         other_person,
