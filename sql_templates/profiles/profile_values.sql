@@ -6,12 +6,14 @@
 {% import "profiles/_profile.sql" as parts with context %}
 {% if forms %}{% import "profiles/_forms.sql" as numbers with context %}{% endif %}
 {% set texts = columns | selectattr("spelled") | list %}
+{% set last_step = "containing" if texts else "checked" if forms else "shaped" %}
 WITH {{ parts.target(source, columns, share, first) }},
 {{ parts.value_groups(columns) }},
 spelled AS (
     SELECT
         column_number,
         n,
+        {% block spellings %}{% endblock %}
         {{ parts.by_column(columns, "any", "CASE WHEN ? IS NULL THEN 0 ELSE 1 END", "INTEGER") }} AS filled,
         {{ parts.by_column(columns, "spelled", "CAST(? AS VARCHAR)", "VARCHAR") }} AS spelling,
         {{ parts.by_column(columns, "fraction", "CASE WHEN " ~ parts.is_whole() ~ " THEN 1 ELSE 0 END", "INTEGER") }} AS whole,
@@ -21,10 +23,10 @@ spelled AS (
 ),
 shaped AS (
     SELECT
-        column_number, n, filled, whole, whole_number, spelling,
-        LOWER(TRIM(REGEXP_REPLACE(spelling, '[[:space:]]+', ' ', 'g'))) AS folded,
+        *,
+        {% block texts %}{% endblock %}
+        {{ parts.folded() }} AS folded,
         LENGTH(spelling) AS characters,
-        LENGTH(spelling) - LENGTH(REPLACE(spelling, ' ', '')) AS spaces,
         CASE WHEN spelling IS NULL THEN digits WHEN LENGTH(spelling) BETWEEN 8 AND 42 THEN TRANSLATE(UPPER(spelling), ' -.', '') END AS code
     FROM spelled
 ){% if forms %},
@@ -34,15 +36,15 @@ recognised AS (
         *,
         CASE
             WHEN spelling IS NULL THEN {{ "of_people" if forms else "NULL" }}
-            WHEN folded IN ('', '?', '-', '--', '.', 'na', 'n/a', 'nan', 'null', 'nil', 'none', 'missing', 'unknown') THEN 'missing'
+            WHEN {{ parts.is_missing() }} THEN 'missing'
+            WHEN {{ parts.is_sentence(43) }} AND NOT {{ parts.is_date() }} AND NOT {{ parts.has(parts.coordinates()) }} THEN 'free_text'
             WHEN {{ parts.has("^[^@＠﹫[:space:]]+[@＠﹫][^@＠﹫[:space:]]+[.][A-Za-z]{2,}$") }} THEN 'email'
             WHEN {{ parts.has("^([a-z]+://|www[.])[^[:space:]]+$") }} THEN 'url'
             WHEN {{ parts.has("^[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$") }} THEN 'uuid'
             WHEN {{ parts.has("^" ~ parts.ip_address() ~ "$") }} THEN 'ip_address'
             WHEN {{ parts.has("^([0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*)$") }} THEN 'ip_address'
             WHEN {{ parts.has("^(([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4})$") }} THEN 'mac_address'
-            WHEN {{ parts.has("^[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([T ].*)?$") }} THEN 'date'
-            WHEN {{ parts.has("^[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})([T ].*)?$") }} THEN 'date'
+            WHEN {{ parts.is_date() }} THEN 'date'
             WHEN {{ parts.has("^" ~ parts.social_security("[- ]") ~ "$") }} THEN 'national_id'
             WHEN {{ parts.has(parts.coordinates()) }} THEN 'coordinates'
             {% if forms %}
@@ -52,7 +54,7 @@ recognised AS (
             WHEN {{ parts.has("^([Tt][Ee][Ll]:|[Pp]hone:|[Ff]ax:)? ?(([+]|[(]?0)[0-9 ()/.-]{6,20}|[(]?[2-9][0-9]{2}[)]?[ /.-]{1,2}[0-9]{3}[ .-]?[0-9]{3,4}|[2-9][0-9]( [0-9]{2}){3})$") }}
                 AND NOT {{ parts.has("^([0-9][ .-]?){16,}$|^97[89][ -]?([0-9][ -]?){10}$") }}
                 AND NOT {{ parts.has("^(19|20)[0-9]{2}[-/.][0-9]+$") }} THEN 'phone'
-            WHEN characters >= 40 AND spaces >= 5 AND SUBSTR(spelling, 1, 1) NOT IN ('[', '{') THEN 'free_text'
+            WHEN {{ parts.is_sentence(40) }} THEN 'free_text'
             WHEN {{ parts.has("^" ~ parts.capitalised() ~ "( " ~ parts.capitalised() ~ "){1,3}$") }} THEN 'capitalised_words'
             ELSE 'other'
         END AS shape
@@ -64,7 +66,7 @@ containing AS (
         CASE
             WHEN shape NOT IN ('other', 'free_text', 'capitalised_words') THEN NULL
             WHEN (spelling LIKE '%@%' OR spelling LIKE '%＠%') AND {{ parts.has("[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}") }} THEN 'email'
-            WHEN characters >= 15 {{ "AND form IS NULL " if forms }}AND {{ parts.has(parts.alone(parts.iban())) }} THEN 'iban'
+            WHEN characters >= 15 {{ "AND form IS NULL " if forms }}AND {{ parts.has_digit() }} AND {{ parts.has(parts.alone(parts.iban())) }} THEN 'iban'
             WHEN spelling LIKE '%-%-%' AND {{ parts.has(parts.alone(parts.social_security())) }} THEN 'national_id'
             WHEN spelling LIKE '%.%.%.%' AND {{ parts.has(parts.alone(parts.ip_address())) }} THEN 'ip_address'
             WHEN spelling LIKE '%://%' THEN 'url'
@@ -72,8 +74,9 @@ containing AS (
         CASE WHEN characters BETWEEN 8 AND 42 AND shape IN ('number', 'phone', 'other') AND {{ parts.has("^([A-Za-z .-]*[0-9]){4}[A-Za-z0-9 .-]*$") }}
                 AND (characters <= 26 OR {{ parts.has("^[A-Za-z]{2}[0-9]{2}") }}) THEN n ELSE 0 END AS coded
     FROM recognised
-)
-{% endif %}
+){% endif %}
+{% block judged %}{% endblock %}
+
 SELECT
     column_number,
     SUM(n) AS rows_looked_at,
@@ -88,7 +91,7 @@ SELECT
     MIN(characters) AS shortest,
     MAX(characters) AS longest,
     SUM(n * characters) AS all_characters,
-    COUNT(DISTINCT folded) AS folded_values,
+    {% block folded_values %}COUNT(DISTINCT folded){% endblock %} AS folded_values,
     SUM(n * whole) AS whole_rows,
     MAX(whole_number) - MIN(whole_number) AS width,
     MAX(CASE WHEN whole_number NOT BETWEEN 0 AND 9999 THEN 1 WHEN whole_number IS NOT NULL THEN 0 END) AS large,
@@ -100,6 +103,8 @@ SELECT
     , {% if texts %}SUM(CASE WHEN found_inside = '{{ kind }}' THEN n ELSE 0 END){% else %}0{% endif %} AS {{ kind }}_inside
 {% endfor %}
     , SUM(CASE WHEN whole_number >= 10000000 THEN n ELSE {{ "coded" if texts else 0 }} END) AS coded_rows
-FROM {{ 'containing' if texts else 'checked' if forms else 'shaped' }}
+{% block tested %}{% endblock %}
+FROM {% block last_step %}{{ last_step }}{% endblock %}
+
 GROUP BY column_number
 ORDER BY column_number

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlaudit.audits.safe_harbor_names import (
     BY_NAME,
@@ -23,21 +23,31 @@ from sqlaudit.base.errors import InputError, UnknownFile
 from sqlaudit.base.files import is_file
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import DATES, Kind, Relation, Statement
+from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import SafeHarbor
-from sqlaudit.base.sql import Raw, render
+from sqlaudit.base.sql import render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models import presets
 from sqlaudit.models.base import SAFE_HARBOR, Check
-from sqlaudit.profiles.columns import Source, batches, column_facts, list_sources, planned_statements, propose
+from sqlaudit.profiles.columns import (
+    BATCH,
+    FEW_VALUES,
+    FIGURES,
+    Source,
+    batches,
+    list_sources,
+    propose,
+    read_facts,
+    values_statement,
+    with_check_digits,
+)
 from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role
 from sqlaudit.reports.document import listing
 
 _SMALL = 20_000
 _OLDEST = 90
-_BATCH = 40
 _STRAY_SHARE = 0.1
 """Largest ratio of rows with numbers outside a calendar to rows inside, for a column such as `month` to be a date."""
 _GROUPS = (
@@ -48,6 +58,8 @@ _GROUPS = (
 _HIDDEN = "its values, which cannot be read as text"
 _UNREADABLE = "its values, which this database role cannot read"
 _INSIDE = ("email", "national_id", "iban", "url")
+_CountedTest: TypeAlias = tuple[tuple[ValueTest, Source], tuple[int, int]]
+"""A test of a column, and the numbers of rows whose values are forbidden, and neither forbidden nor allowed."""
 MET, NOT_MET, NOT_CHECKED = "met", "not met", "not checked"
 
 
@@ -87,9 +99,10 @@ def safe_harbor_check(engine: Engine, relation: Relation, request: SafeHarbor, t
     sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
     preset = presets.find_preset(SafeHarbor.preset)
     readable = [source for source in sources if source.kind is not Kind.OTHER]
-    facts = {column.name: column for column in column_facts(engine, relation, readable)} if readable else {}
-    tests = _choose_all_tests(sources, preset)
-    rows, findings = _run_tests(engine, relation, tests, facts, request, today or date.today())
+    rows = int(engine.run(_row_count(engine, relation))[0][0])
+    few = rows <= FEW_VALUES
+    facts, counted_tests = _read_columns(engine, relation, readable, request, today or date.today(), few)
+    findings = _find_by_tests(counted_tests, facts)
     findings += [f for source in sources for f in _find_in_column(source, facts.get(source.name), findings, preset)]
     hidden = [name for name in relation.unreadable if name not in reviewed]
     findings += [_Finding(find_clause(name, preset) or OTHERS, name, _UNREADABLE, unclear=True) for name in hidden]
@@ -124,9 +137,9 @@ def safe_harbor_statements(engine: Engine, relation: Relation, request: SafeHarb
     """Return the statements that the check runs."""
     reviewed = _resolve_reviewed(engine, relation, request)
     sources = [source for source in list_sources(relation, engine.dialect) if source.name not in reviewed]
-    tests = _choose_all_tests(sources, presets.find_preset(SafeHarbor.preset))
-    counts = [_test_statement(engine, relation, batch, request, date.today()) for batch in _batch_tests(tests)]
-    return [*planned_statements(engine, relation), *counts]
+    readable = [source for source in sources if source.kind is not Kind.OTHER]
+    rest = [_values_statement(engine, relation, b, request, date.today(), few=True) for b in batches(readable, BATCH)]
+    return [_row_count(engine, relation), *rest]
 
 
 def _resolve_reviewed(engine: Engine, relation: Relation, request: SafeHarbor) -> set[str | None]:
@@ -206,25 +219,31 @@ def _find_in_column(
         yield _Finding(of_concept, source.name, reason, unclear=proposal.concept is None)
 
 
-def _choose_all_tests(sources: Sequence[Source], preset: presets.Preset) -> list[tuple[ValueTest, Source]]:
+def _choose_all_tests(sources: Sequence[Source]) -> list[tuple[ValueTest, Source]]:
     """Return the tests of all columns, in their order."""
+    preset = presets.find_preset(SafeHarbor.preset)
     return [(test, source) for source in sources for test in choose_tests(source.name, source.kind, preset)]
 
 
-def _run_tests(
-    engine: Engine,
-    relation: Relation,
-    tests: Sequence[tuple[ValueTest, Source]],
-    facts: Mapping[str, ColumnFacts],
-    request: SafeHarbor,
-    today: date,
-) -> tuple[int, list[_Finding]]:
-    """Run the tests on all rows. Return the number of rows, and the findings."""
-    rows, counts = 0, []
-    for batch in _batch_tests(tests):
-        rows, *numbers = engine.run(_test_statement(engine, relation, batch, request, today))[0]
-        counts += [(int(number or 0), int(unclear or 0)) for number, unclear in zip(*[iter(numbers)] * 2, strict=True)]
-    counted_tests = list(zip(tests, counts, strict=True))
+def _read_columns(
+    engine: Engine, relation: Relation, sources: Sequence[Source], request: SafeHarbor, today: date, few: bool
+) -> tuple[dict[str, ColumnFacts], list[_CountedTest]]:
+    """Return the facts of columns by name, and the counts of their tests. Every value is read, not a sample."""
+    facts: dict[str, ColumnFacts] = {}
+    counted_tests: list[_CountedTest] = []
+    for batch in batches(sources, BATCH):
+        tests = _choose_all_tests(batch)
+        rows = {int(row[0]): row for row in engine.run(_values_statement(engine, relation, batch, request, today, few))}
+        figures = with_check_digits(engine, relation, batch, {i: row[:FIGURES] for i, row in rows.items()})
+        facts |= {source.name: read_facts(source, figures.get(i)) for i, source in enumerate(batch)}
+        for place, (test, source) in enumerate(tests):
+            counts = rows[batch.index(source)][FIGURES + 2 * place :] if rows else (0, 0)
+            counted_tests.append(((test, source), (int(counts[0]), int(counts[1]))))
+    return facts, counted_tests
+
+
+def _find_by_tests(counted_tests: Sequence[_CountedTest], facts: Mapping[str, ColumnFacts]) -> list[_Finding]:
+    """Return what the tests find in all columns."""
     flags = {source.name for (test, source), (others, no) in counted_tests if test.kind == "flag" and no and not others}
     date_parts = {
         (test.stem, test.part) for (test, _), (count, other) in counted_tests if test.part and (count or not other)
@@ -238,7 +257,7 @@ def _run_tests(
             key = (finding.clause, finding.column, finding.what)
             if key not in findings or (finding.rows or 0) > (findings[key].rows or 0):
                 findings[key] = finding
-    return int(rows), list(findings.values())
+    return list(findings.values())
 
 
 def _find_by_test(
@@ -267,32 +286,26 @@ def _find_by_test(
         yield _Finding(test.clause, source.name, test.unclear or test.what, rows, unclear=True)
 
 
-def _batch_tests(tests: Sequence[tuple[ValueTest, Source]]) -> list[Sequence[tuple[ValueTest, Source]]]:
-    """Return the tests of each statement. Without tests, one statement counts the rows."""
-    return list(batches(tests, _BATCH)) or [()]
-
-
-def _test_statement(
-    engine: Engine, relation: Relation, tests: Sequence[tuple[ValueTest, Source]], request: SafeHarbor, today: date
+def _values_statement(
+    engine: Engine, relation: Relation, sources: Sequence[Source], request: SafeHarbor, today: date, few: bool
 ) -> Statement:
-    """Return the statement that runs a batch of tests, with the words and areas that they need."""
-    sources = list(dict.fromkeys(source for _, source in tests))
+    """Return the statement that groups the rows by each column and runs its tests, with the words that they need."""
+    tests = _choose_all_tests(sources)
     value_tested = {source for test, source in tests if test.kind != "written_date"}
-    return render(
-        "audits/safe_harbor.sql",
-        engine.dialect,
-        source=relation,
-        columns=[
-            {
-                "sql": Raw(column.sql),
-                "text": column.kind in (Kind.TEXT, Kind.TIME),
-                "dated": column.kind in DATES,
-                "written": column not in value_tested,
-            }
-            for column in sources
-        ],
+    return values_statement(
+        engine,
+        relation,
+        sources,
+        few=few,
+        template="audits/safe_harbor.sql",
         tests=[(test.kind, test.most, sources.index(source)) for test, source in tests],
+        opened=[i for i, source in enumerate(sources) if source.kind is Kind.TEXT and source not in value_tested],
         words={group: "|".join(words_in(group)).replace("…", "[a-zà-ÿ]*") for group in _GROUPS},
         areas=small_areas(request.zip_areas) or ("none",),
         oldest=today.year - _OLDEST,
     )
+
+
+def _row_count(engine: Engine, relation: Relation) -> Statement:
+    """Return the statement that counts the rows: an empty table proves nothing."""
+    return render("base/row_count.sql", engine.dialect, source=relation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.relation import DATES, Kind, Relation, Row, Statement
 from sqlaudit.base.relation import NUMBERS as NUMBERS_OF
-from sqlaudit.base.relation import Kind, Relation, Row, Statement
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.names import Concept, concept_of, concepts_of, has_words_in, words_of
@@ -27,6 +27,8 @@ BATCH = 8
 SCAN_BATCH = 100
 FEW_VALUES = 100_000
 SAMPLE_ROWS = 500_000
+LONG_TEXT = 100
+"""Average number of characters from which on a text counts as ten rows: it takes as long to group."""
 FIRST_CHECKED = 2_000
 """Rows from which it is decided whether check digits are worth computing in all rows."""
 
@@ -96,6 +98,8 @@ INSIDE = ("email", "iban", "national_id", "ip_address", "url")
 """Shapes that are searched for inside longer texts, lists, structures and JSON."""
 _FIXED = 18
 """Columns of profile_values.sql before the shapes."""
+FIGURES = _FIXED + len(SHAPES) + len(INSIDE) + 1
+"""Columns of profile_values.sql."""
 NOT_READABLE = ("bytea", "blob", "binary", "bit", "variant", "geometry")
 """Prefixes of the names of types whose values are no text."""
 
@@ -114,10 +118,14 @@ class Source:
         return {
             "sql": Raw(self.sql),
             "any": True,
+            "text": self.kind is Kind.TEXT,
             "spelled": self.kind is Kind.TEXT or is_nested(self.kind, self.type),
             "nested": is_nested(self.kind, self.type),
             "fraction": self.kind in (Kind.FLOAT, Kind.DECIMAL),
             "whole": self.kind is Kind.INTEGER,
+            "number": self.kind in NUMBERS_OF,
+            "dated": self.kind in DATES,
+            "timed": self.kind is Kind.TIME,
         }
 
 
@@ -128,12 +136,18 @@ def is_nested(kind: Kind, type_name: str) -> bool:
 
 @dataclass(frozen=True)
 class Scanned:
-    """A column after the first scan. `estimate` is the engine's estimate of the number of different values."""
+    """A column after the first scan.
+
+    Args:
+        estimate: the engine's estimate of the number of different values.
+        characters: the average number of characters of a text, 0 for other columns.
+    """
 
     source: Source
     rows: int
     nulls: int
     estimate: int | None
+    characters: float
 
 
 def list_sources(relation: Relation, dialect: str) -> tuple[Source, ...]:
@@ -149,14 +163,19 @@ def column_facts(
     Args:
         engine: the engine with the relation.
         relation, sources: the table and its columns to profile.
-        exact_rows: tables with more rows are sampled (`SAMPLE_ROWS` rows).
+        exact_rows: tables with more rows are sampled (`SAMPLE_ROWS` rows), and long texts of a tenth of these rows.
     """
     scanned = _scan(engine, relation, sources)
     # a column of few values is cheap to group however many rows the table has
-    exact = [c.rows <= exact_rows or (c.estimate is not None and c.estimate <= FEW_VALUES) for c in scanned]
+    exact = [
+        c.rows * (10 if c.characters >= LONG_TEXT else 1) <= exact_rows
+        or (c.estimate is not None and c.estimate <= FEW_VALUES)
+        for c in scanned
+    ]
     by_name: dict[str, ColumnFacts] = {}
     for batch, share in batch_columns(scanned, exact, scanned[0].rows if scanned else 0):
-        rows = query_values(engine, relation, [column.source for column in batch], share)
+        few = batch[0].rows <= FEW_VALUES
+        rows = query_values(engine, relation, [column.source for column in batch], share, few=few)
         for number, column in enumerate(batch):
             facts = read_facts(column.source, rows.get(number))
             by_name[facts.name] = _extrapolate(column, facts, rows.get(number)) if share else facts
@@ -193,6 +212,9 @@ def values_statement(
     first: int | None = None,
     step: str = "",
     forms: Sequence[Form] = (),
+    few: bool = False,
+    template: str = "profiles/profile_values.sql",
+    **tested: Any,
 ) -> Statement:
     """Return the statement that groups the rows by each column.
 
@@ -203,9 +225,11 @@ def values_statement(
         first: the number of rows to read, the first ones; None for all.
         step: the statement's name, when it is not `profile_values`.
         forms: the numbers of people to recognise.
+        few: whether the table has few rows (`FEW_VALUES`).
+        template, tested: a template that extends profile_values.sql, and its parameters.
     """
     return render(
-        "profiles/profile_values.sql",
+        template,
         engine.dialect,
         source=relation,
         columns=[s.parameters() for s in sources],
@@ -213,9 +237,11 @@ def values_statement(
         first=first,
         shapes=SHAPES,
         forms=forms,
+        few=few or first is not None,
         numbered=_CONCEPTS,
         inside=INSIDE,
         step=step,
+        **tested,
     )
 
 
@@ -226,26 +252,39 @@ def query_values(
     share: str | None = None,
     first: int | None = None,
     step: str = "",
+    few: bool = False,
 ) -> dict[int, Row]:
-    """Return the rows of profile_values.sql by the positions of their columns in `sources`.
+    """Return the rows of profile_values.sql by the positions of their columns in `sources`."""
+    statement = values_statement(engine, relation, sources, share, first, step, few=few)
+    rows = {int(row[0]): row for row in engine.run(statement)}
+    return with_check_digits(engine, relation, sources, rows, share, first, step)
+
+
+def with_check_digits(
+    engine: Engine,
+    relation: Relation,
+    sources: Sequence[Source],
+    rows: Mapping[int, Row],
+    share: str | None = None,
+    first: int | None = None,
+    step: str = "",
+) -> dict[int, Row]:
+    """Return rows of profile_values.sql, where numbers of people are recognised by their check digits.
 
     Columns most of whose values may be numbers of people are queried a second time, with check digits: most tables have
     none, and the statement would take longer to plan than to run. In large tables the first rows are tried before.
     """
 
-    def group_values(
-        positions: Sequence[int], share: str | None, first: int | None, forms: Sequence[Form]
-    ) -> dict[int, Row]:
+    def recognise(positions: Sequence[int], share: str | None, first: int | None) -> dict[int, Row]:
         chosen = [sources[position] for position in positions]
-        statement = values_statement(engine, relation, chosen, share, first, step, forms)
+        statement = values_statement(engine, relation, chosen, share, first, step, FORMS)
         return {positions[int(row[0])]: row for row in engine.run(statement)}
 
-    rows = group_values(range(len(sources)), share, first, ())
     candidates = [position for position, row in rows.items() if int(row[-1]) >= TELLING * max(int(row[2]), 1)]
     if candidates and any(int(row[1]) > FIRST_CHECKED for row in rows.values()):
-        first_rows = group_values(candidates, None, FIRST_CHECKED, FORMS)
+        first_rows = recognise(candidates, None, FIRST_CHECKED)
         candidates = [position for position, row in first_rows.items() if _has_forms(row)]
-    return rows | group_values(candidates, share, first, FORMS) if candidates else rows
+    return {**rows, **(recognise(candidates, share, first) if candidates else {})}
 
 
 def _has_forms(row: Row) -> bool:
@@ -288,7 +327,7 @@ def read_facts(source: Source, row: Row | None) -> ColumnFacts:
         int(longest) if text and longest is not None else None,
         int(whole or 0) if fraction else None,
         float(width) if width is not None else None,
-        distinct - int(folded) if text else 0,
+        distinct - int(folded) if text and folded is not None else 0,
         {shape: rows for shape, rows in shapes.items() if text or (rows and shape in _OF_PEOPLE)},
         {kind: rows for kind, rows in inside.items() if rows},
         bool(filled) and large is not None and not int(large),
@@ -328,13 +367,15 @@ def _scan(engine: Engine, relation: Relation, sources: Sequence[Source]) -> list
     for batch in batches(sources, SCAN_BATCH):
         row = engine.run(_scan_statement(engine, relation, batch))[0]
         total = int(row[0])
-        for source, filled, estimate in zip(batch, row[1::2], row[2::2], strict=True):
-            scanned.append(Scanned(source, total, total - int(filled), None if estimate is None else int(estimate)))
+        for source, filled, estimate, characters in zip(batch, row[1::3], row[2::3], row[3::3], strict=True):
+            estimated = None if estimate is None else int(estimate)
+            scanned.append(Scanned(source, total, total - int(filled), estimated, float(characters or 0)))
     return scanned
 
 
 def _scan_statement(engine: Engine, relation: Relation, sources: Sequence[Source]) -> Statement:
-    return render("profiles/profile_scan.sql", engine.dialect, source=relation, columns=sources)
+    columns = [source.parameters() for source in sources]
+    return render("profiles/profile_scan.sql", engine.dialect, source=relation, columns=columns)
 
 
 def _extrapolate(column: Scanned, facts: ColumnFacts, row: Row | None) -> ColumnFacts:

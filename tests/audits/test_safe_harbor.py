@@ -268,3 +268,11 @@ def test_in_python(tmp_path: Path) -> None:
     assert found(check) == {"(B)": ZIP.format("1 row")}
     assert not result.passed
     assert [one.clause for one in find_preset(HARBOR).identifiers] == [f"({c})" for c in "ABCDEFGHIJKLMNOPQR"]
+
+
+def test_every_value_is_read_however_many_there_are(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SAMPLE_ROWS", "FEW_VALUES", "EXACT_ROWS"):
+        monkeypatch.setattr(f"sqlaudit.profiles.columns.{name}", 1)
+    values = [f"seen on the {number}th visit" for number in range(200)]
+    assert "(F)" in column(engine, "note", "text", *values, "a@b.org")
+    assert "(C)" in column(engine, "note", "text", *values, "2020-05-06")

@@ -156,6 +156,18 @@ def test_large_tables_are_looked_at_in_a_sample(engine: Engine, monkeypatch: pyt
     assert halves.distinct == 1
 
 
+def test_long_texts_are_sampled_from_a_tenth_of_the_rows(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlaudit.profiles.columns.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("sqlaudit.profiles.columns.FEW_VALUES", 10)
+    texts = ", ".join(
+        f"REPEAT(CAST(n AS VARCHAR) || ' ', {times}) AS {name}" for name, times in (("long", 30), ("short", 1))
+    )
+    query = f"SELECT n AS id, {texts} FROM generate_series(1000, 2999) AS g(n)"
+    result = sqlaudit.profile(query=query, db=engine, exact_rows=10_000, sets=False)
+    assert [result.column(name).facts.exact for name in ("id", "long", "short")] == [True, False, True]
+    assert result.column("long").proposal.concept == "free_text"
+
+
 def test_the_estimate_of_different_values_has_its_known_ends() -> None:
     assert estimated_distinct(0, 0, 0, 1000) == 0
     assert estimated_distinct(100, 100, 100, 100) == 100
