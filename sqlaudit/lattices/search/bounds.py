@@ -39,6 +39,9 @@ _SIDE_BY_SIDE = 32
 """Candidates of one question where more than one will be needed anyhow."""
 _VERDICTS_A_COLUMN = 20
 """Verdicts that the search for a cheap node takes, for each column."""
+_LONG = 2000
+"""Verdicts after which a search that the first safe candidate ends is long enough to be stopped: a better node that
+local search finds does not shorten it."""
 _ALONE = 4
 """With fewer failing candidates each is raised to several constraints at once, which saves questions."""
 
@@ -219,7 +222,7 @@ class BoundsSearch:
             self._decide([box.low for box in boxes])
             for box in boxes:
                 self._reopen(box)
-            if self._local is not None:
+            if self._local is not None and (border.inquiry.checked >= _LONG or not self._first_ends):
                 self._local.take_turn()
 
     def _take_candidates(self) -> list[Box]:
