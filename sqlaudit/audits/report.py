@@ -267,9 +267,8 @@ def risk_picture(result: AuditResult) -> doc.Picture | None:
     """Return the curve of the share of rows in groups up to each size, whose risk is at least 1 in that size."""
     sizes, units = result.classes, _units(result)
     rows = [(classes if sizes.per_row else size * classes) for size, classes in sizes.sizes]
-    points = [
-        [float(size), total / sizes.members] for (size, _), total in zip(sizes.sizes, accumulate(rows), strict=True)
-    ]
+    members = sizes.members
+    points = [[float(size), total / members] for (size, _), total in zip(sizes.sizes, accumulate(rows), strict=True)]
     if len(points) < 2:
         return None
     step = -(-len(points) // _MOST_POINTS)
