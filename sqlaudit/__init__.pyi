@@ -1001,7 +1001,7 @@ def profile(
     Args:
         target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
-        exact_rows: tables with more rows are sampled (500,000 rows).
+        exact_rows: tables with more rows are sampled (500,000 rows), and columns of long texts with more than a tenth.
         sets: search for columns that together single people out.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.

@@ -407,6 +407,7 @@ class Levels:
         return sum(comb(events, size) * persons for events, persons in self.by_number.items())
 
     def _level(self, size: int, before: Raw | None) -> _Level:
+        """Count the sets of one size; a level that is stopped is not complete."""
         level = _Level()
         if self.announce is not None and self.ends is None and (sets := self.sets_of_persons(size)) > LONG:
             self.announce(size, sets)

@@ -19,7 +19,7 @@ class ProfileRequest:
     Args:
         target: the table, file or query to profile.
         show_values: whether cell values may be read.
-        exact_rows: tables with more rows are sampled.
+        exact_rows: tables with more rows are sampled, columns of long texts from a tenth of them on.
         sets: whether to search for columns that together single people out.
 
     Raises:
@@ -31,7 +31,13 @@ class ProfileRequest:
         False, FLAG, "Show smallest, largest and frequent values, which may identify people.", _LOOK
     )
     exact_rows: int = option(
-        EXACT_ROWS, RANGE, "Sample tables with more rows.", _LOOK, metavar="N", shown=str(EXACT_ROWS), least=0
+        EXACT_ROWS,
+        RANGE,
+        "Sample tables with more rows, and columns of long texts with more than a tenth of them.",
+        _LOOK,
+        metavar="N",
+        shown=str(EXACT_ROWS),
+        least=0,
     )
     sets: bool = option(
         True, FLAG, "Search for columns that together single people out.", _LOOK, flags=("--sets/--no-sets",)

@@ -350,7 +350,7 @@ def profile(engine: Engine, request: ProfileRequest) -> ProfileResult:
     """Describe the columns of a table and propose their roles.
 
     Args:
-        exact_rows: tables with more rows are sampled (500,000 rows).
+        exact_rows: tables with more rows are sampled (500,000 rows), and columns of long texts with more than a tenth.
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
 
     Raises:
