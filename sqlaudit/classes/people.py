@@ -43,7 +43,13 @@ def group_people(engine: Engine, frame: Frame, table: SensitiveTable | None = No
     by_rows = engine.materialize("sqlaudit_alike", alike).sql
     keys: tuple[str, ...] = ("least", "most", "middle", "many")
     several = "BIT_COUNT(present) > 1" if has_values else "1 = 0"
-    spread = render("classes/people_spread.sql", engine.dialect, alike=Raw(by_rows), several_values=several)
+    spread = render(
+        "classes/people_spread.sql",
+        engine.dialect,
+        step="people with several combinations",
+        alike=Raw(by_rows),
+        several_values=several,
+    )
     persons, in_classes, in_places, with_values, ambiguous = (int(number) for number in engine.run(spread)[0])
     if ambiguous:
         compared = render(
