@@ -1,11 +1,12 @@
 {# The rows a profile looks at, under short names (c0, c1, …), all of them or a sample: `share` draws every row with that
    probability, `first` takes the first rows that the database returns. Lists, structures and JSON are read as text, by
-   which every engine can group. #}
+   which every engine can group. With `tests` every spelling is judged, also where a collation takes some for equal. #}
 {% macro target(source, columns, share, first) %}
 target AS (
     SELECT
     {% for column in columns %}
-        {% if column.nested %}CAST({{ column.sql }} AS VARCHAR){% else %}{{ column.sql }}{% endif %} AS c{{ loop.index0 }}{{ "," if not loop.last }}
+        {% if column.nested or tests is defined and column.text %}CAST({{ column.sql }} AS VARCHAR){% else %}{{ column.sql }}{% endif %}
+        {{ {"duckdb": 'COLLATE "binary"', "postgres": 'COLLATE "C"'}.get(dialect, "") if tests is defined and column.text }} AS c{{ loop.index0 }}{{ "," if not loop.last }}
     {% endfor %}
     FROM {{ source }}
     {% if share is not none %}

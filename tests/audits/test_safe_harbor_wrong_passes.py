@@ -7,10 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import sqlaudit
 from sqlaudit.audits.safe_harbor import safe_harbor_check
+from sqlaudit.base.result import Status
 from sqlaudit.base.spec import SafeHarbor, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.phrases import clause_text
@@ -280,3 +282,17 @@ tables:
     reviewed = "requirements: [{safe_harbor: {reviewed: [mrn]}}]\n    insensitive: [mrn]"
     policy.write_text(text.replace("requirements: [{preset: hipaa-safe-harbor}]", reviewed), encoding="utf-8")
     assert run("test", "--file", policy).code == 0
+
+
+@pytest.mark.parametrize("collation", ["", "COLLATE NOCASE", "COLLATE NOACCENT"])
+@pytest.mark.parametrize("towns", [("boston", "Boston"), ("Boston", "boston"), ("Boston",)])
+def test_a_collation_hides_no_spelling(tmp_path: Path, collation: str, towns: Sequence[str]) -> None:
+    """Where a town and a word are equal, or a town equals itself without capitals, each spelling is judged."""
+    database = tmp_path / "places.duckdb"
+    places = ["home", "street", "school", "nursing home", "office", "farm", "road", "shop", "park", "other", *towns]
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"CREATE TABLE accidents (sex TEXT, accident_place TEXT {collation})")
+        connection.executemany("INSERT INTO accidents VALUES ('f', ?)", [[place] for place in places * ROWS])
+    audit = sqlaudit.audit("accidents", db=str(database), qi=["sex"], preset="hipaa-safe-harbor")
+    check = next(check for check in audit.checks if check.details)
+    assert check.status is Status.UNDETERMINED
