@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 
 from sqlaudit.base.columns_of import Resolved
-from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.measures import NOISE, OF_RELEASES
@@ -171,7 +170,7 @@ class _LossMeasurement:
                 loss if is_small or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY_CLASSES)
             )
         if not with_noise:
-            why = TOO_MANY_CLASSES if self.noise else f"measured with {spelled('measure', NOISE)}"
+            why = TOO_MANY_CLASSES if self.noise else "measured only if it is chosen as the first loss"
             yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=why)
 
     def _paired_column(self, column: int) -> PairedColumn:
