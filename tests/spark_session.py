@@ -7,12 +7,18 @@ are translated, and the engine itself sees Spark's own SQL alone.
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pyspark
+import pytest
 import sqlglot
 from sqlglot import exp
 
@@ -91,3 +97,52 @@ def small_engine(limits: Limits | None = None) -> TranslatingEngine:
     for name, value in SMALL.items():
         engine._session.conf.set(name, value)
     return engine
+
+
+SECONDS = 300
+
+
+@contextmanager
+def connect_server(folder: Path) -> Iterator[str]:
+    """Yield the URL of a server of Spark Connect that runs meanwhile, with its files in a folder."""
+    home = Path(pyspark.__file__).parent
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.port": port,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.sql.shuffle.partitions": 1,
+    }
+    command = [home / "bin" / "spark-submit", "--master", "local[2]"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    environment = {**os.environ, "SPARK_HOME": str(home), "JDK_JAVA_OPTIONS": JAVA}
+    with (folder / "log").open("wb") as log:
+        running = subprocess.Popen(
+            [*command, "spark-internal"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_for(port, running, folder / "log")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        running.kill()
+        running.wait()
+
+
+def _wait_for(port: int, running: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if running.poll() is not None:
+            pytest.fail("the server of Spark Connect ended: " + log.read_text()[-2000:])
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail("the server of Spark Connect does not answer")

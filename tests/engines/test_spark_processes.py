@@ -11,18 +11,16 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
-import pyspark
 import pytest
 
 from sqlaudit.base.errors import ConnectionFailed, UsageError
 from sqlaudit.engines import connect
-from tests.spark_session import JAVA
+from tests.spark_session import JAVA, connect_server
 
 pytestmark = pytest.mark.spark
 SECONDS = 300
@@ -157,47 +155,8 @@ def test_a_session_that_logs_gets_no_value(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server of Spark Connect that runs for this module."""
-    folder, home = tmp_path_factory.mktemp("connect"), Path(pyspark.__file__).parent
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {
-        "spark.connect.grpc.binding.port": port,
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
-        "spark.local.dir": folder,
-        "spark.sql.warehouse.dir": folder / "warehouse",
-        "spark.sql.shuffle.partitions": 1,
-    }
-    command = [home / "bin" / "spark-submit", "--master", "local[2]"]
-    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-    environment = {**os.environ, "SPARK_HOME": str(home), "JDK_JAVA_OPTIONS": JAVA}
-    with (folder / "log").open("wb") as log:
-        running = subprocess.Popen(
-            [*command, "spark-internal"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        _wait_for(port, running, folder / "log")
-        yield f"sc://127.0.0.1:{port}"
-    finally:
-        running.kill()
-        running.wait()
-
-
-def _wait_for(port: int, running: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        if running.poll() is not None:
-            pytest.fail("the server of Spark Connect ended: " + log.read_text()[-2000:])
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail("the server of Spark Connect does not answer")
+    with connect_server(tmp_path_factory.mktemp("connect")) as url:
+        yield url
 
 
 def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_path: Path) -> None:
