@@ -279,10 +279,10 @@ def _skip_element(rows: Sequence[Row], position: int) -> int:
 _FORMATS_OF_OPTIONS = {
     "delimiter": ("csv",),
     "encoding": ("csv", "spss", "stata", "sas"),
-    "skip": ("csv",),
+    "skip": ("csv", "excel"),
     "decimal": ("csv",),
     "null_values": ("csv", "excel", "spss", "stata", "sas"),
-    "header": ("csv",),
+    "header": ("csv", "excel"),
     "all_text": ("csv", "json", "excel"),
     "hive_partitioning": ("csv", "json", "parquet", "arrow"),
     "sheet": ("excel",),
