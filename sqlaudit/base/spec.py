@@ -112,10 +112,10 @@ class ReadOptions:
         (), TEXTS, 'Texts that mean "missing", for example "?,NA".', LOOK, metavar="TEXTS"
     )
     all_text: bool = option(False, FLAG, "Read every column of CSV or Excel as text (keeps leading zeros).", LOOK)
-    header: bool | None = option(None, SWITCH, "The first line of CSV or row of Excel has the column names, or not.", LOOK)
+    header: bool | None = option(None, SWITCH, "The first line (CSV, Excel) has the column names, or not.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
     skip: int = option(
-        0, RANGE, "Lines of CSV, or rows of Excel, above the header, such as a title.", LOOK, metavar="N", least=0, most=1000
+        0, RANGE, "Lines (CSV, Excel) above the header, such as a title.", LOOK, metavar="N", least=0, most=1000
     )
     decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
     sheet: str = option("", TEXT, "The sheet of an Excel file.", LOOK, metavar="NAME")
