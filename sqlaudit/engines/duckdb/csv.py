@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import mmap
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -61,14 +62,13 @@ _ABSENT = "\x1f\x1e\x1d\x1c"
 _WIDE = [] if DUCKDB_1 else ["HUGEINT"]
 """DuckDB 1.x takes whole numbers beyond 64 bits for DOUBLE; `find_changed` reads those that DOUBLE rounds as text."""
 _TYPES = ["BIGINT", *_WIDE, "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
-_ENCODINGS = {
-    "utf-8": "utf-8",
-    "utf-16": "utf-16",
-    "utf-16-le": "utf-16",
-    "iso8859-1": "latin-1",
-    "cp1252": "latin-1",
-    "ascii": "utf-8",
-}
+_ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
+_CONVERTED = re.compile(
+    r"cp\d+|iso8859-\d+|koi8-\w+|mac-\w+|gbk|gb2312|gb18030|hz|big5(hkscs)?|shift_jis(x0213|_2004)?|euc_\w+|iso2022_\w+"
+    r"|johab|ptcp154|kz1048|tis-620|utf-16-be|utf-32(-[bl]e)?"
+)
+"""Encodings that Python reads and DuckDB does not, by Python's names for them."""
+_PIECE = 1 << 22
 _NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _FULL_SCAN_BYTES = 32_000_000
 _SAMPLE = 200_000
@@ -136,10 +136,9 @@ def csv_source(
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
-        UsageError: an encoding or a delimiter that can't be used.
+        UsageError: a delimiter that can't be used.
     """
-    encoding = _normalize_encoding(options.encoding) if options.encoding else _detect_encoding(files.paths[0])
-    common = {"encoding": encoding, "hive_partitioning": False, "skip": options.skip}
+    common = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
     if options.decimal != ".":
         common["decimal_separator"] = options.decimal
     reader = _CsvReader(session, files, options, common)
@@ -204,23 +203,59 @@ def _parse_delimiter(text: str) -> str:
     return delimiter
 
 
-def _normalize_encoding(name: str) -> str:
-    """Return the encoding as DuckDB names it."""
+def decoded_files(session: DuckDBSession, files: Files, options: ReadOptions) -> tuple[Files, ReadOptions]:
+    """Return files that DuckDB can read, and options for them: other encodings become UTF-8 in the private folder.
+
+    Raises:
+        UsageError: an encoding that is not read, or of files compressed with zstd.
+        InputError: bytes that are not in the encoding.
+    """
+    named = options.encoding or _detect_encoding(files.paths[0])
     with suppress(LookupError):
-        return _ENCODINGS[codecs.lookup(name).name]
+        codec = codecs.lookup(named).name
+        if codec in _ENCODINGS:
+            return files, replace(options, encoding=_ENCODINGS[codec])
+        if _CONVERTED.fullmatch(codec):
+            return _converted(session, files, named), replace(options, encoding="utf-8")
     raise UsageError(
-        f"The encoding {name!r} is not supported. Use utf-8, utf-16 or latin-1 (which also keeps the values of other "
-        "one-byte encodings distinct), or convert the file."
+        f"The encoding {named!r} is not supported. Use for example utf-8, utf-16, cp1252 (Western Europe), cp1251 "
+        "(Cyrillic), gbk (Chinese) or shift_jis (Japanese), or convert the file."
     )
+
+
+def _converted(session: DuckDBSession, files: Files, encoding: str) -> Files:
+    """Return copies of the files in UTF-8, which only this user can read and which end with the session."""
+    copies = []
+    for path in files.paths:
+        suffix = path.suffix.lower()
+        if suffix == ".zst":
+            raise UsageError(f"{files.label!r} is compressed and in {encoding}. Decompress it, or convert it to UTF-8.")
+        copies.append(copy := session.copy_of(path))
+        lines = 1
+        decoder = codecs.getincrementaldecoder(encoding)()
+        with gzip.open(path) if suffix == ".gz" else path.open("rb") as source, copy.open("wb") as target:
+            while True:
+                piece = source.read(_PIECE)
+                try:
+                    text = decoder.decode(piece, final=not piece)
+                except UnicodeDecodeError as error:
+                    lines += error.object[: error.start].decode(encoding, "ignore").count("\n")
+                    said = f"Line {lines:,} of {files.label!r} is not in the encoding {encoding}. "
+                    raise InputError(said + f"Name another one with {spelled('encoding')}.") from None
+                target.write((text.removeprefix("\ufeff") if lines == 1 else text).encode())
+                lines += text.count("\n")
+                if not piece:
+                    break
+    return replace(files, paths=tuple(copies))
 
 
 def _detect_encoding(path: Path) -> str:
     """Return the encoding that the first bytes of a file mark."""
     with path.open("rb") as file:
-        start = file.read(2)
-    if start == codecs.BOM_UTF16_BE:
-        raise InputError(f"{path.name!r} is UTF-16 in big-endian order, which is not supported. Convert it to UTF-8.")
-    return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
+        start = file.read(4)
+    marks = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16"}
+    marks |= {codecs.BOM_UTF16_BE: "utf-16-be"}
+    return next((encoding for mark, encoding in marks.items() if start.startswith(mark)), "utf-8")
 
 
 def _strip_quoted(line: str) -> str:
