@@ -43,6 +43,7 @@ from sqlaudit.base.options import (
 from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
+DATE_ORDERS = ("dmy", "mdy", "ymd")
 LOOK, ROLES, HOLD, CLASSES, LIMITS = "Input", "Column roles", "Requirements", "Failing groups", "Limits"
 """Sections of the help page."""
 MOST_THREADS = 1024
@@ -96,6 +97,7 @@ class ReadOptions:
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
         skip: lines of CSV, or rows of Excel, above the header, such as a title.
         decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
+        date_order: the order of the parts of dates in a CSV file, such as dmy; empty = as the dates suggest.
         sheet: the sheet of an Excel file; empty = the only one that is not hidden.
         labels: read the value labels of an SPSS or Stata file instead of the codes.
 
@@ -118,6 +120,7 @@ class ReadOptions:
         0, RANGE, "Lines (CSV, Excel) above the header, such as a title.", LOOK, metavar="N", least=0, most=1000
     )
     decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
+    date_order: str = option("", one_of(*DATE_ORDERS), "Order of day, month and year in a CSV file's dates.", LOOK)
     sheet: str = option("", TEXT, "The sheet of an Excel file.", LOOK, metavar="NAME")
     labels: bool = option(False, FLAG, "Read value labels of SPSS or Stata instead of codes.", LOOK)
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import itertools
 import mmap
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark, Row
-from sqlaudit.base.spec import ReadOptions
+from sqlaudit.base.spec import DATE_ORDERS, ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import PACKED, Files
@@ -69,6 +71,7 @@ _CONVERTED = re.compile(
 )
 """Encodings that Python reads and DuckDB does not, by Python's names for them."""
 _PIECE = 1 << 22
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 _NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _FULL_SCAN_BYTES = 32_000_000
 _SAMPLE = 200_000
@@ -154,7 +157,7 @@ def csv_source(
     if options.all_text:
         shape = shape.as_text({name for name, _ in shape.columns})
     shape = shape.as_text(reader.find_changed(shape, named))
-    remarks += tuple(_date_remarks(shape))
+    remarks += tuple(_date_remarks(shape, options.date_order))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
     pinned |= {**reader.common, **reader.nulls, **hive_options(folders)}
     texts = write_call("read_csv", files.texts, {**pinned, "columns": shape.texts})
@@ -177,15 +180,23 @@ def blank_rows(count: int, label: str) -> Remark:
 _PARTS = {"d": "day", "m": "month", "Y": "year", "y": "year of two digits"}
 
 
-def _date_remarks(shape: Shape) -> Iterator[Remark]:
-    """Yield remarks on dates that are not written as in ISO 8601: 03/04/1965 is a day in March or in April."""
+def _date_remarks(shape: Shape, named: str) -> Iterator[Remark]:
+    """Yield remarks on dates that are not written as in ISO 8601: 03/04/1965 is a day in March or in April.
+
+    Args:
+        named: the order of day, month and year if the user names it.
+    """
     for option, written in shape.formats:
         columns = [name for name, type_name in shape.columns if _FORMATS.get(type_name) == option]
         parts = [_PARTS[part] for part in re.findall("%-?([a-zA-Z])", written) if part in _PARTS]
-        if columns and len(parts) == 3 and parts[0] != "year":
-            century = " Years of two digits are 1969 to 2068." if "%y" in written else ""
-            text = f"Dates of {', '.join(columns)} were read as {', '.join(parts)}.{century}"
-            yield Remark("dates_guessed", f"{text} {spelled('all_text', True)} reads them as they are written.")
+        if not columns or len(parts) != 3 or (named and "%y" not in written) or (not named and parts[0] == "year"):
+            continue
+        century = " Years of two digits are 1969 to 2068." if "%y" in written else ""
+        text = f"Dates of {', '.join(columns)} were read as {', '.join(parts)}.{century}"
+        other = next(order for order in DATE_ORDERS if order[0] != parts[0][0])
+        decide = "" if named else f"{spelled('date_order', other)} decides otherwise, and "
+        as_written = f"{spelled('all_text', True)} reads them as they are written."
+        yield Remark("dates_guessed", f"{text} {decide}{as_written}")
 
 
 def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:
@@ -328,7 +339,7 @@ class _CsvReader:
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
             shape = self._sniff(delimiter, quotes)
             if shape is not None and (quotes or shape.quote) and not shape.is_too_narrow(first):
-                return shape
+                return self._with_dates(shape) if self.options.date_order else shape
         delimiter = named_delimiter or (max(_DELIMITERS, key=first.count) if delimiters else ",")
         self._read_through(delimiter, first)
         shape = self._sniff(delimiter, plain)
@@ -338,6 +349,37 @@ class _CsvReader:
             )
         return shape
 
+    def _with_dates(self, shape: Shape) -> Shape:
+        """Return the shape with dates in the order that is named, where columns have such dates.
+
+        All dates of a file have one format, and so have all timestamps: other ones are then text.
+
+        Raises:
+            InputError: no column has them.
+        """
+        for sign, year in itertools.product("/.-", ("%y", "%Y")):
+            written = sign.join({"d": "%d", "m": "%m", "y": year}[part] for part in self.options.date_order)
+            formats = {"dateformat": written, "timestampformat": written + " %H:%M:%S"}
+            types = dict(shape.columns)
+            for type_name, option in (("DATE", "dateformat"), ("TIMESTAMP", "timestampformat")):
+                found = self._sniff(
+                    shape.delimiter,
+                    {"quote": shape.quote, "escape": shape.escape},
+                    {option: formats[option], "auto_type_candidates": [type_name, "VARCHAR"], "header": shape.header},
+                )
+                dated = {name for name, dated_type in found.columns if dated_type == type_name} if found else set()
+                if dated:
+                    others = {name: "VARCHAR" for name, other in types.items() if _FORMATS.get(other) == option}
+                    types |= others | dict.fromkeys(dated, type_name)
+                else:
+                    del formats[option]
+            if formats:
+                return replace(
+                    shape, columns=tuple(types.items()), formats=tuple((dict(shape.formats) | formats).items())
+                )
+        parts = ", ".join(_PARTS[part.replace("y", "Y")] for part in self.options.date_order)
+        raise InputError(f"No column of {self.files.label!r} has dates as {parts}. Leave out {spelled('date_order')}.")
+
     def is_header(self, shape: Shape, expected: Collection[str]) -> bool:
         """Return True if the first line has the name of every column in `expected`."""
         names = {field.casefold() for field in self._read_fields(shape, self.files.texts[0])} if expected else set()
@@ -345,7 +387,9 @@ class _CsvReader:
 
     def with_header(self, shape: Shape) -> Shape:
         """Return the shape of a file whose first line is the header."""
-        shape_with_names = self._sniff(shape.delimiter, {"quote": shape.quote, "escape": shape.escape}, header=True)
+        shape_with_names = self._sniff(
+            shape.delimiter, {"quote": shape.quote, "escape": shape.escape}, {"header": True}
+        )
         return shape_with_names or replace(shape, header=True)
 
     def count_blank_rows(self, shape: Shape) -> int:
@@ -381,7 +425,7 @@ class _CsvReader:
         rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
         return [str(name or "").strip() for name in rows[0]] if rows else []
 
-    def _sniff(self, delimiter: str, quotes: dict[str, str], header: bool | None = None) -> Shape | None:
+    def _sniff(self, delimiter: str, quotes: dict[str, str], further: Mapping[str, object] = _NOTHING) -> Shape | None:
         """Return the shape that DuckDB detects in the first file under these constraints; None if no dialect fits."""
         arguments = {
             **_STRICT,
@@ -393,8 +437,9 @@ class _CsvReader:
         }
         if delimiter:
             arguments["delim"] = delimiter
-        if header is not None or self.options.header is not None:
-            arguments["header"] = self.options.header if header is None else header
+        if self.options.header is not None:
+            arguments["header"] = self.options.header
+        arguments |= further
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         properties = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -403,10 +448,10 @@ class _CsvReader:
         except InputError:
             return None
         separator, quote, escape, has_names, described, date, timestamp = sniffed[0]
-        formats = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
+        written = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
         typed_columns = tuple((name, type_name) for name, type_name in described)
         return Shape(
-            _read_sign(separator), _read_sign(quote), _read_sign(escape), bool(has_names), typed_columns, formats
+            _read_sign(separator), _read_sign(quote), _read_sign(escape), bool(has_names), typed_columns, written
         )
 
     def _read_first_lines(self) -> list[str]:

@@ -282,6 +282,7 @@ _FORMATS_OF_OPTIONS = {
     "encoding": ("csv", "spss", "stata", "sas"),
     "skip": ("csv", "excel"),
     "decimal": ("csv",),
+    "date_order": ("csv",),
     "null_values": ("csv", "excel", "spss", "stata", "sas"),
     "header": ("csv", "excel"),
     "all_text": ("csv", "json", "excel"),
