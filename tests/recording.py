@@ -78,6 +78,7 @@ VALUES = {
     "--delimiter": ";",
     "--encoding": "latin-1",
     "--null-values": "f",
+    "--date-order": "dmy",
     "--skip": "1",
     "--sheet": "Sheet1",
     "--qi": "age",
@@ -172,8 +173,8 @@ VALUES = {
     "--memory-limit": "500MB",
 }
 OF_FILES = """
-    --file-format --delimiter --encoding --null-values --header --skip --decimal --sheet --all-text --labels
-    --hive-partitioning
+    --file-format --delimiter --encoding --null-values --header --skip --decimal --date-order --sheet --all-text
+    --labels --hive-partitioning
 """
 """Options that only files have: they run on one command, in one form."""
 LEFT_OUT = """

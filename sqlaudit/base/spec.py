@@ -43,6 +43,7 @@ from sqlaudit.base.options import (
 from sqlaudit.base.parameter_names import spelled
 
 FILE_FORMATS = ("csv", "json", "parquet", "arrow", "excel", "spss", "stata", "sas")
+DATE_ORDERS = ("dmy", "mdy", "ymd")
 LOOK, ROLES, HOLD, CLASSES, LIMITS = "Input", "Column roles", "Requirements", "Failing groups", "Limits"
 """Sections of the help page."""
 MOST_THREADS = 1024
@@ -92,10 +93,11 @@ class ReadOptions:
         encoding: the encoding of a CSV, SPSS, Stata or SAS file, for instance latin-1.
         null_values: texts that mean NULL; also numbers of Excel, and codes of SPSS, Stata and SAS (-98, .a).
         all_text: read every column as text.
-        header: whether the first CSV line has names; None = detect.
+        header: whether the first line of CSV, or row of Excel, has names; None = detect.
         hive_partitioning: read the values of folders named `column=value` as columns, as text.
-        skip: lines of a CSV file before the header, such as a title.
+        skip: lines of CSV, or rows of Excel, above the header, such as a title.
         decimal: what stands before the decimals of numbers in a CSV file, a point or a comma.
+        date_order: the order of the parts of dates in a CSV file, such as dmy; empty = as the dates suggest.
         sheet: the sheet of an Excel file; empty = the only one that is not hidden.
         labels: read the value labels of an SPSS or Stata file instead of the codes.
 
@@ -112,12 +114,13 @@ class ReadOptions:
         (), TEXTS, 'Texts that mean "missing", for example "?,NA".', LOOK, metavar="TEXTS"
     )
     all_text: bool = option(False, FLAG, "Read every column of CSV or Excel as text (keeps leading zeros).", LOOK)
-    header: bool | None = option(None, SWITCH, "The first CSV line has the column names, or not.", LOOK)
+    header: bool | None = option(None, SWITCH, "The first line (CSV, Excel) has the column names, or not.", LOOK)
     hive_partitioning: bool = option(False, FLAG, "Read folders named column=value as columns, too.", LOOK)
     skip: int = option(
-        0, RANGE, "Lines of a CSV file before the header, such as a title.", LOOK, metavar="N", least=0, most=1000
+        0, RANGE, "Lines (CSV, Excel) above the header, such as a title.", LOOK, metavar="N", least=0, most=1000
     )
     decimal: str = option(".", one_of(".", ","), "The decimal sign in a CSV file.", LOOK, shown=".")
+    date_order: str = option("", one_of(*DATE_ORDERS), "Order of day, month and year in a CSV file's dates.", LOOK)
     sheet: str = option("", TEXT, "The sheet of an Excel file.", LOOK, metavar="NAME")
     labels: bool = option(False, FLAG, "Read value labels of SPSS or Stata instead of codes.", LOOK)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -114,6 +115,46 @@ def test_read_options(tmp_path: Path) -> None:
     assert rows_of(written(tmp_path / "adult.data", "a,b\n1,2\n")) == [(1, 2)]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "value"),
+    [
+        ("cp1252", "Köln – 5 €"), ("cp1250", "Łódź"), ("windows-1251", "Тюмень"), ("KOI8-R", "Тюмень"),
+        ("GBK", "北京"), ("gb18030", "北京😀"), ("Shift-JIS", "東京"), ("cp932", "①東京"), ("euc-kr", "서울"),
+        ("big5", "臺北"),
+        ("utf-16-be", "😀"), ("utf-32", "😀"), ("iso-8859-15", "5 €"), ("mac-roman", "Zürich"),
+    ],
+)  # fmt: skip
+def test_files_in_other_encodings_are_read_as_in_utf_8(tmp_path: Path, encoding: str, value: str) -> None:
+    text = "age;" + value + "\r\n" + "".join(f'{n};"{value}\n{n % 3}"\r\n' for n in range(30))
+    path = written(tmp_path / "p.csv", text.encode(encoding))
+    other = written(tmp_path / "other.csv", text)
+    assert types_of(path, encoding=encoding) == types_of(other) == {"age": "BIGINT", value: "VARCHAR"}
+    assert rows_of(path, encoding=encoding) == rows_of(other)
+
+
+def test_characters_on_the_edge_of_a_piece_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "_PIECE", 3)
+    text = "a;北京\n" + "1;東京😀\n" * 50
+    path = written(tmp_path / "p.csv.gz", gzip.compress(text.encode("gb18030")))
+    assert rows_of(path, encoding="gb18030") == rows_of(written(tmp_path / "q.csv", text))
+
+
+def test_a_mark_of_big_endian_order_is_heard(tmp_path: Path) -> None:
+    content = codecs.BOM_UTF16_BE + "a,b\n1,é\n".encode("utf-16-be")
+    assert rows_of(written(tmp_path / "p.csv", content)) == [(1, "é")]
+
+
+def test_bytes_that_are_not_in_the_named_encoding_are_said_by_their_line(tmp_path: Path) -> None:
+    lines = "a;b\n" + "1;ж\n" * 700_000
+    path = written(tmp_path / "p.csv", lines.encode("cp1251") + b"1;\x98\n")
+    assert error_of(InputError, Target(relation=path, read=ReadOptions(encoding="cp1251"))) == (
+        f"Line 700,002 of {path!r} is not in the encoding cp1251. Name another one with read=ReadOptions(encoding=…)."
+    )
+    path = written(tmp_path / "q.csv", "a;b\n1;京\n".encode("gbk")[:-2])
+    said = error_of(InputError, Target(relation=path, read=ReadOptions(encoding="gbk")))
+    assert said.startswith(f"Line 2 of {path!r} is not in the encoding gbk.")
+
+
 def test_compressed_files(tmp_path: Path) -> None:
     content = b"a,b\n1,x\n"
     packed = pa.Codec("zstd").compress(content, asbytes=True)
@@ -166,12 +207,14 @@ def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> Non
         pytest.param('a,b\n1,"SECRET\n2,y\n', "Line 2 of {f} has an unclosed quote.", id="open quote"),
         pytest.param(
             "a,b\n1,SECRET\u00e9\n".encode("latin-1"),
-            "Line 2 of {f} is not UTF-8. Excel's CSV is often latin-1: add read=ReadOptions(encoding='latin-1').",
+            "Line 2 of {f} is not UTF-8. Name its encoding: read=ReadOptions(encoding='cp1252') if it is from Western "
+            "Europe, else for example cp1251, gbk or shift_jis.",
             id="latin-1",
         ),
         pytest.param(
             b"a,b\n" + b"1,x\n" * 30_000 + b"1,SECRET\xe9\n",
-            "Line 30002 of {f} is not UTF-8. Excel's CSV is often latin-1: add read=ReadOptions(encoding='latin-1').",
+            "Line 30002 of {f} is not UTF-8. Name its encoding: read=ReadOptions(encoding='cp1252') if it is from "
+            "Western Europe, else for example cp1251, gbk or shift_jis.",
             id="latin-1 behind the sample",
         ),
         pytest.param(
@@ -183,11 +226,6 @@ def test_a_file_may_have_a_name_that_looks_like_a_pattern(tmp_path: Path) -> Non
             id="mixed line ends",
         ),
         pytest.param("", "{f} is empty (0 bytes).", id="nothing"),
-        pytest.param(
-            b"\xfe\xff" + "a,b\n".encode("utf-16-be"),
-            "{f} is UTF-16 in big-endian order, which is not supported. Convert it to UTF-8.",
-            id="UTF-16, big-endian",
-        ),
         pytest.param(
             "a,A\n1,2\n",
             "The columns 'a' and 'A' of {f} differ only in upper and lower case, which DuckDB ignores. Rename one.",
@@ -235,9 +273,9 @@ def test_options_that_can_not_be_used(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", "a,b\n1,2\n")
     with pytest.raises(UsageError, match="takes one character, or tab"):
         ReadOptions(delimiter="abcdefg")
-    assert error_of(UsageError, Target(relation=path, read=ReadOptions(encoding="cp1250"))) == (
-        "The encoding 'cp1250' is not supported. Use utf-8, utf-16 or latin-1 (which also keeps the values of other "
-        "one-byte encodings distinct), or convert the file."
+    assert error_of(UsageError, Target(relation=path, read=ReadOptions(encoding="punycode"))) == (
+        "The encoding 'punycode' is not supported. Use for example utf-8, utf-16, cp1252 (Western Europe), cp1251 "
+        "(Cyrillic), gbk (Chinese) or shift_jis (Japanese), or convert the file."
     )
     with pytest.raises(UsageError, match="is one of csv, json, parquet, arrow, excel, spss, stata, sas, not 'xml'"):
         ReadOptions(format="xml")

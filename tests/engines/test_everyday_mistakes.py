@@ -75,13 +75,18 @@ def test_files_in_the_encoding_of_excel(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes("name;town\nMüller;Köln\nWeiß;Öhringen\n".encode("cp1252"))
     ran = run("audit", file, "--qi", "town")
-    said = f"Line 2 of '{file}' is not UTF-8. Excel's CSV is often latin-1: add --encoding latin-1."
+    said = (
+        f"Line 2 of '{file}' is not UTF-8. Name its encoding: --encoding cp1252 if it is from Western Europe, else for "
+        "example cp1251, gbk or shift_jis."
+    )
     assert (ran.code, ran.err) == (2, f"sqlaudit: {said}\n")
     for encoding in ("latin-1", "cp1252"):
         assert run("audit", file, "--qi", "town", "--encoding", encoding).code == 0
     file.write_bytes("name;town\nMüller;Köln – Süd\n".encode("cp1252"))
     ran = run("audit", file, "--qi", "town", "--encoding", "cp1252")
-    said = f"'{file}' has characters of cp1252 that latin-1 lacks. Convert it: iconv -f cp1252 -t utf-8."
+    assert ran.code == 0
+    ran = run("audit", file, "--qi", "town", "--encoding", "latin-1")
+    said = f"'{file}' has characters of cp1252 that latin-1 lacks. Use --encoding cp1252."
     assert (ran.code, ran.err) == (2, f"sqlaudit: {said}\n")
 
 

@@ -146,8 +146,7 @@ def test_hidden_rows_and_sheets_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "cell"),
     [
-        ([["Patients 2024"], ["age", "sex"], [34, "f"]], "B1"),
-        ([[], ["age", "sex"], [34, "f"]], "A1"),
+        ([["age", "town", None], ["a", "b", "c"], ["d", "b", "c"]], "C1"),
         ([[None, "age", None, "sex"], [None, 34, None, "f"]], "C1"),
         ([["age", "  "], [34, "f"]], "B1"),
         ([["age", 2024], [34, 1]], "B1"),
@@ -158,17 +157,66 @@ def test_hidden_rows_and_sheets_are_said(tmp_path: Path) -> None:
 def test_the_first_row_has_the_names(tmp_path: Path, rows: list[list[Any]], cell: str) -> None:
     path = sheet(tmp_path / "p.xlsx", rows)
     assert error_of(InputError, Target(relation=path)) == (
-        f"Row 1 of {path!r} must have the name of each column as text, and cell {cell} has none. Delete titles above "
-        "the table and columns without a name, or name them."
+        f"Row 1 of {path!r} must have the name of each column as text, and cell {cell} has none. Name columns without "
+        "a name or delete them, skip titles above the table with read=ReadOptions(skip=…), or use "
+        "read=ReadOptions(header=False) if there are no names."
     )
+
+
+TITLE = ["Study 12, ward B", None, None, None]
+TABLE = [["age", "sex"], [34, "f"], [51, "m"], [34, "m"]]
+
+
+@pytest.mark.parametrize("above", [[[]], [TITLE], [TITLE, []], [[None, "Ward"], ["as of", DAY, "draft"], []]])
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_title_is_said_and_skipped(tmp_path: Path, above: list[list[Any]], merged: bool) -> None:
+    path, number = str(tmp_path / "p.xlsx"), len(above)
+    book = xlsxwriter.Workbook(path)
+    one, day = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
+    fill(one, [*above, *TABLE])
+    if merged:
+        one.merge_range(0, 0, 0, 3, "Study 12", day)
+    book.close()
+    said = f"Row 1 of {path!r} looks like a title, and row {number + 1} like the names of the columns. "
+    assert error_of(InputError, Target(relation=path)).startswith(said)
+    assert error_of(InputError, Target(relation=path)).endswith(f"with read=ReadOptions(skip={number}).")
+    assert types_of(path, skip=number) == {"age": "BIGINT", "sex": "VARCHAR"}
+    assert sorted(rows_of(path, skip=number)) == [(34, "f"), (34, "m"), (51, "m")]
+
+
+def test_rows_without_names(tmp_path: Path) -> None:
+    path = sheet(tmp_path / "p.xlsx", [["Ward"], ["f", "Rome"], ["f", "Paris"], ["m", "Rome"]])
+    assert types_of(path, skip=1, header=False) == {"column0": "VARCHAR", "column1": "VARCHAR"}
+    assert len(rows_of(path, skip=1, header=False)) == 3
+    assert sorted(rows_of(path, skip=1, header=True)) == [("f", "Paris"), ("m", "Rome")]
+    said = error_of(InputError, Target(relation=path, read=ReadOptions(skip=9)))
+    assert said == f"{path!r} has no row 10. Use a smaller number with read=ReadOptions(skip=…)."
+
+
+def test_what_is_skipped_loses_no_check_below(tmp_path: Path) -> None:
+    path = str(tmp_path / "p.xlsx")
+    book = xlsxwriter.Workbook(path)
+    one = book.add_worksheet()
+    fill(one, [["Ward"], *TABLE])
+    one.merge_range(3, 0, 4, 0, 7)
+    book.close()
+    said = error_of(InputError, Target(relation=path, read=ReadOptions(skip=1)))
+    assert said == (
+        f"{path!r} has merged cells (1). Unmerge them: row 2 must have a name for each column, and each cell below its "
+        "own value."
+    )
+    path = sheet(tmp_path / "q.xlsx", [["Ward"], *TABLE, [], ["name", "town"], ["Ann", "Rome"]])
+    assert "Row 7 of" in error_of(InputError, Target(relation=path, read=ReadOptions(skip=1)))
 
 
 def test_a_row_of_data_is_no_header(tmp_path: Path) -> None:
     path = sheet(tmp_path / "p.xlsx", [["f", "Rome"], ["f", "Paris"], ["m", "Rome"]])
     assert error_of(InputError, Target(relation=path)) == (
         f"Row 1 of {path!r} must have the column names, but 2 of its 2 cells are values of their columns as well, as "
-        "in a row of data. Insert a row with names."
+        "in a row of data. Use read=ReadOptions(header=False) for data, or read=ReadOptions(header=True) for names."
     )
+    assert len(rows_of(path, header=False)) == 3
+    assert len(rows_of(path, header=True)) == 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.base.spec import Target
+from sqlaudit.base.relation import Statement
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.request import ProfileRequest
@@ -91,9 +92,50 @@ def test_dates_that_were_guessed_are_said(tmp_path: Path, text: str, said: str) 
     result = sqlaudit.audit(file, qi="seen", require="k=5")
     found = [one.message for one in result.remarks if one.code == "dates_guessed"]
     assert len(found) == bool(said)
-    assert all(one.startswith(f"Dates of {said} ") and "all_text" in one for one in found)
+    assert all(one.startswith(f"Dates of {said} ") and "all_text" in one and "date_order" in one for one in found)
     assert [one.code for one in sqlaudit.profile(file).remarks] == ["dates_guessed"] * bool(said)
     assert not sqlaudit.audit(file, qi="seen", read={"all_text": True}).remarks
+
+
+@pytest.mark.parametrize(
+    ("order", "text", "day", "century"),
+    [
+        ("dmy", "03/04/1965", "1965-04-03", False),
+        ("mdy", "03/04/1965", "1965-03-04", False),
+        ("mdy", "3.4.65", "2065-03-04", True),
+        ("ymd", "65-04-03", "2065-04-03", True),
+        ("dmy", "03-04-1965", "1965-04-03", False),
+        ("mdy", "03/04/1965 12:30:00", "1965-03-04 12:30:00", False),
+    ],
+)
+def test_the_order_of_dates_is_named(tmp_path: Path, order: str, text: str, day: str, century: bool) -> None:
+    file = tmp_path / "seen.csv"
+    file.write_text("seen,dx\n" + f"{text},flu\n" * 5, encoding="utf-8")
+    with connect() as engine:
+        relation = engine.open(Target(relation=str(file), read=ReadOptions(date_order=order)))
+        assert str(engine.run(Statement("all", "SELECT * FROM " + relation.sql))[0][0]) == day
+    assert ["two digits" in one.text for one in relation.remarks] == [True] * century
+
+
+def test_dates_in_several_orders(tmp_path: Path) -> None:
+    file = tmp_path / "seen.csv"
+    file.write_text("a,b,c,d\n" + "03/04/1965,1965-04-03,1965-04-03 10:00:00,7\n" * 3, encoding="utf-8")
+    with connect() as engine:
+        relation = engine.open(Target(relation=str(file), read=ReadOptions(date_order="mdy")))
+        row = engine.run(Statement("all", "SELECT * FROM " + relation.sql))[0]
+        other = engine.open(Target(relation=str(file)))
+    assert [str(value) for value in row] == ["1965-03-04", "1965-04-03 00:00:00", "1965-04-03 10:00:00", "7"]
+    kinds = [column.kind for column in relation.columns]  # a day as a moment: as DuckDB reads two formats of dates
+    assert kinds == [column.kind for column in other.columns]
+
+
+@pytest.mark.parametrize("text", ["1965-04-03", "x", "13/13/1965"])
+def test_an_order_that_no_date_has_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "seen.csv"
+    file.write_text("seen,dx\n" + f"{text},flu\n" * 5, encoding="utf-8")
+    ran = run("audit", file, "--qi", "seen", "--date-order", "mdy")
+    said = f"No column of '{file}' has dates as month, day, year. Leave out --date-order."
+    assert (ran.code, ran.err) == (2, f"sqlaudit: {said}\n")
 
 
 @pytest.mark.parametrize("missing", [0, 1, 4])

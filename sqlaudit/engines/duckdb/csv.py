@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import gzip
+import itertools
 import mmap
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark, Row
-from sqlaudit.base.spec import ReadOptions
+from sqlaudit.base.spec import DATE_ORDERS, ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.paths import PACKED, Files
@@ -61,14 +64,14 @@ _ABSENT = "\x1f\x1e\x1d\x1c"
 _WIDE = [] if DUCKDB_1 else ["HUGEINT"]
 """DuckDB 1.x takes whole numbers beyond 64 bits for DOUBLE; `find_changed` reads those that DOUBLE rounds as text."""
 _TYPES = ["BIGINT", *_WIDE, "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
-_ENCODINGS = {
-    "utf-8": "utf-8",
-    "utf-16": "utf-16",
-    "utf-16-le": "utf-16",
-    "iso8859-1": "latin-1",
-    "cp1252": "latin-1",
-    "ascii": "utf-8",
-}
+_ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16", "iso8859-1": "latin-1", "ascii": "utf-8"}
+_CONVERTED = re.compile(
+    r"cp\d+|iso8859-\d+|koi8-\w+|mac-\w+|gbk|gb2312|gb18030|hz|big5(hkscs)?|shift_jis(x0213|_2004)?|euc_\w+|iso2022_\w+"
+    r"|johab|ptcp154|kz1048|tis-620|utf-16-be|utf-32(-[bl]e)?"
+)
+"""Encodings that Python reads and DuckDB does not, by Python's names for them."""
+_PIECE = 1 << 22
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 _NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE")
 _FULL_SCAN_BYTES = 32_000_000
 _SAMPLE = 200_000
@@ -136,10 +139,9 @@ def csv_source(
 
     Raises:
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
-        UsageError: an encoding or a delimiter that can't be used.
+        UsageError: a delimiter that can't be used.
     """
-    encoding = _normalize_encoding(options.encoding) if options.encoding else _detect_encoding(files.paths[0])
-    common = {"encoding": encoding, "hive_partitioning": False, "skip": options.skip}
+    common = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
     if options.decimal != ".":
         common["decimal_separator"] = options.decimal
     reader = _CsvReader(session, files, options, common)
@@ -155,7 +157,7 @@ def csv_source(
     if options.all_text:
         shape = shape.as_text({name for name, _ in shape.columns})
     shape = shape.as_text(reader.find_changed(shape, named))
-    remarks += tuple(_date_remarks(shape))
+    remarks += tuple(_date_remarks(shape, options.date_order))
     pinned = {"auto_detect": False, **shape.arguments(), "columns": dict(shape.columns), **dict(shape.formats)}
     pinned |= {**reader.common, **reader.nulls, **hive_options(folders)}
     texts = write_call("read_csv", files.texts, {**pinned, "columns": shape.texts})
@@ -178,15 +180,23 @@ def blank_rows(count: int, label: str) -> Remark:
 _PARTS = {"d": "day", "m": "month", "Y": "year", "y": "year of two digits"}
 
 
-def _date_remarks(shape: Shape) -> Iterator[Remark]:
-    """Yield remarks on dates that are not written as in ISO 8601: 03/04/1965 is a day in March or in April."""
+def _date_remarks(shape: Shape, named: str) -> Iterator[Remark]:
+    """Yield remarks on dates that are not written as in ISO 8601: 03/04/1965 is a day in March or in April.
+
+    Args:
+        named: the order of day, month and year if the user names it.
+    """
     for option, written in shape.formats:
         columns = [name for name, type_name in shape.columns if _FORMATS.get(type_name) == option]
         parts = [_PARTS[part] for part in re.findall("%-?([a-zA-Z])", written) if part in _PARTS]
-        if columns and len(parts) == 3 and parts[0] != "year":
-            century = " Years of two digits are 1969 to 2068." if "%y" in written else ""
-            text = f"Dates of {', '.join(columns)} were read as {', '.join(parts)}.{century}"
-            yield Remark("dates_guessed", f"{text} {spelled('all_text', True)} reads them as they are written.")
+        if not columns or len(parts) != 3 or (named and "%y" not in written) or (not named and parts[0] == "year"):
+            continue
+        century = " Years of two digits are 1969 to 2068." if "%y" in written else ""
+        text = f"Dates of {', '.join(columns)} were read as {', '.join(parts)}.{century}"
+        other = next(order for order in DATE_ORDERS if order[0] != parts[0][0])
+        decide = "" if named else f"{spelled('date_order', other)} decides otherwise, and "
+        as_written = f"{spelled('all_text', True)} reads them as they are written."
+        yield Remark("dates_guessed", f"{text} {decide}{as_written}")
 
 
 def is_sampled(files: Files, columns: Collection[str], named: frozenset[str] | None) -> bool:
@@ -204,23 +214,59 @@ def _parse_delimiter(text: str) -> str:
     return delimiter
 
 
-def _normalize_encoding(name: str) -> str:
-    """Return the encoding as DuckDB names it."""
+def decoded_files(session: DuckDBSession, files: Files, options: ReadOptions) -> tuple[Files, ReadOptions]:
+    """Return files that DuckDB can read, and options for them: other encodings become UTF-8 in the private folder.
+
+    Raises:
+        UsageError: an encoding that is not read, or of files compressed with zstd.
+        InputError: bytes that are not in the encoding.
+    """
+    named = options.encoding or _detect_encoding(files.paths[0])
     with suppress(LookupError):
-        return _ENCODINGS[codecs.lookup(name).name]
+        codec = codecs.lookup(named).name
+        if codec in _ENCODINGS:
+            return files, replace(options, encoding=_ENCODINGS[codec])
+        if _CONVERTED.fullmatch(codec):
+            return _converted(session, files, named), replace(options, encoding="utf-8")
     raise UsageError(
-        f"The encoding {name!r} is not supported. Use utf-8, utf-16 or latin-1 (which also keeps the values of other "
-        "one-byte encodings distinct), or convert the file."
+        f"The encoding {named!r} is not supported. Use for example utf-8, utf-16, cp1252 (Western Europe), cp1251 "
+        "(Cyrillic), gbk (Chinese) or shift_jis (Japanese), or convert the file."
     )
+
+
+def _converted(session: DuckDBSession, files: Files, encoding: str) -> Files:
+    """Return copies of the files in UTF-8, which only this user can read and which end with the session."""
+    copies = []
+    for path in files.paths:
+        suffix = path.suffix.lower()
+        if suffix == ".zst":
+            raise UsageError(f"{files.label!r} is compressed and in {encoding}. Decompress it, or convert it to UTF-8.")
+        copies.append(copy := session.copy_of(path))
+        lines = 1
+        decoder = codecs.getincrementaldecoder(encoding)()
+        with gzip.open(path) if suffix == ".gz" else path.open("rb") as source, copy.open("wb") as target:
+            while True:
+                piece = source.read(_PIECE)
+                try:
+                    text = decoder.decode(piece, final=not piece)
+                except UnicodeDecodeError as error:
+                    lines += error.object[: error.start].decode(encoding, "ignore").count("\n")
+                    said = f"Line {lines:,} of {files.label!r} is not in the encoding {encoding}. "
+                    raise InputError(said + f"Name another one with {spelled('encoding')}.") from None
+                target.write((text.removeprefix("\ufeff") if lines == 1 else text).encode())
+                lines += text.count("\n")
+                if not piece:
+                    break
+    return replace(files, paths=tuple(copies))
 
 
 def _detect_encoding(path: Path) -> str:
     """Return the encoding that the first bytes of a file mark."""
     with path.open("rb") as file:
-        start = file.read(2)
-    if start == codecs.BOM_UTF16_BE:
-        raise InputError(f"{path.name!r} is UTF-16 in big-endian order, which is not supported. Convert it to UTF-8.")
-    return "utf-16" if start == codecs.BOM_UTF16_LE else "utf-8"
+        start = file.read(4)
+    marks = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16"}
+    marks |= {codecs.BOM_UTF16_BE: "utf-16-be"}
+    return next((encoding for mark, encoding in marks.items() if start.startswith(mark)), "utf-8")
 
 
 def _strip_quoted(line: str) -> str:
@@ -293,7 +339,7 @@ class _CsvReader:
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
             shape = self._sniff(delimiter, quotes)
             if shape is not None and (quotes or shape.quote) and not shape.is_too_narrow(first):
-                return shape
+                return self._with_dates(shape) if self.options.date_order else shape
         delimiter = named_delimiter or (max(_DELIMITERS, key=first.count) if delimiters else ",")
         self._read_through(delimiter, first)
         shape = self._sniff(delimiter, plain)
@@ -303,6 +349,37 @@ class _CsvReader:
             )
         return shape
 
+    def _with_dates(self, shape: Shape) -> Shape:
+        """Return the shape with dates in the order that is named, where columns have such dates.
+
+        All dates of a file have one format, and so have all timestamps: other ones are then text.
+
+        Raises:
+            InputError: no column has them.
+        """
+        for sign, year in itertools.product("/.-", ("%y", "%Y")):
+            written = sign.join({"d": "%d", "m": "%m", "y": year}[part] for part in self.options.date_order)
+            formats = {"dateformat": written, "timestampformat": written + " %H:%M:%S"}
+            types = dict(shape.columns)
+            for type_name, option in (("DATE", "dateformat"), ("TIMESTAMP", "timestampformat")):
+                found = self._sniff(
+                    shape.delimiter,
+                    {"quote": shape.quote, "escape": shape.escape},
+                    {option: formats[option], "auto_type_candidates": [type_name, "VARCHAR"], "header": shape.header},
+                )
+                dated = {name for name, dated_type in found.columns if dated_type == type_name} if found else set()
+                if dated:
+                    others = {name: "VARCHAR" for name, other in types.items() if _FORMATS.get(other) == option}
+                    types |= others | dict.fromkeys(dated, type_name)
+                else:
+                    del formats[option]
+            if formats:
+                return replace(
+                    shape, columns=tuple(types.items()), formats=tuple((dict(shape.formats) | formats).items())
+                )
+        parts = ", ".join(_PARTS[part.replace("y", "Y")] for part in self.options.date_order)
+        raise InputError(f"No column of {self.files.label!r} has dates as {parts}. Leave out {spelled('date_order')}.")
+
     def is_header(self, shape: Shape, expected: Collection[str]) -> bool:
         """Return True if the first line has the name of every column in `expected`."""
         names = {field.casefold() for field in self._read_fields(shape, self.files.texts[0])} if expected else set()
@@ -310,7 +387,9 @@ class _CsvReader:
 
     def with_header(self, shape: Shape) -> Shape:
         """Return the shape of a file whose first line is the header."""
-        shape_with_names = self._sniff(shape.delimiter, {"quote": shape.quote, "escape": shape.escape}, header=True)
+        shape_with_names = self._sniff(
+            shape.delimiter, {"quote": shape.quote, "escape": shape.escape}, {"header": True}
+        )
         return shape_with_names or replace(shape, header=True)
 
     def count_blank_rows(self, shape: Shape) -> int:
@@ -346,7 +425,7 @@ class _CsvReader:
         rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
         return [str(name or "").strip() for name in rows[0]] if rows else []
 
-    def _sniff(self, delimiter: str, quotes: dict[str, str], header: bool | None = None) -> Shape | None:
+    def _sniff(self, delimiter: str, quotes: dict[str, str], further: Mapping[str, object] = _NOTHING) -> Shape | None:
         """Return the shape that DuckDB detects in the first file under these constraints; None if no dialect fits."""
         arguments = {
             **_STRICT,
@@ -358,8 +437,9 @@ class _CsvReader:
         }
         if delimiter:
             arguments["delim"] = delimiter
-        if header is not None or self.options.header is not None:
-            arguments["header"] = self.options.header if header is None else header
+        if self.options.header is not None:
+            arguments["header"] = self.options.header
+        arguments |= further
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         properties = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -368,10 +448,10 @@ class _CsvReader:
         except InputError:
             return None
         separator, quote, escape, has_names, described, date, timestamp = sniffed[0]
-        formats = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
+        written = tuple((k, v) for k, v in (("dateformat", date), ("timestampformat", timestamp)) if v)
         typed_columns = tuple((name, type_name) for name, type_name in described)
         return Shape(
-            _read_sign(separator), _read_sign(quote), _read_sign(escape), bool(has_names), typed_columns, formats
+            _read_sign(separator), _read_sign(quote), _read_sign(escape), bool(has_names), typed_columns, written
         )
 
     def _read_first_lines(self) -> list[str]:

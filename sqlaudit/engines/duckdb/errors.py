@@ -89,7 +89,7 @@ def explain_csv(text: str, context: ErrorContext) -> SqlauditError | None:
         return InputError(f"{start}has {field_count} field{plural}, but {expected_count} {verb} expected.")
     if converted := _CONVERTED.search(text):
         return InputError(start + _describe_conversion(converted[1], context.columns.get(context.file(text), {})))
-    encoding = spelled("encoding", "latin-1")
+    encoding = spelled("encoding", "cp1252")
     descriptions = (sentence.format(encoding=encoding) for sign, sentence in _CSV_SIGNS.items() if sign in text)
     return InputError(start + next(descriptions, "cannot be read as CSV."))
 
@@ -108,7 +108,8 @@ def _describe_conversion(column: str, columns: Mapping[str, str]) -> str:
 
 _CSV_SIGNS = {
     "unterminated quote": "has an unclosed quote.",
-    "not utf-8 encoded": "is not UTF-8. Excel's CSV is often latin-1: add {encoding}.",
+    "not utf-8 encoded": "is not UTF-8. Name its encoding: {encoding} if it is from Western Europe, else for example "
+    "cp1251, gbk or shift_jis.",
     "Invalid unicode": "is not in the encoding that was named.",
     "Maximum line size": "is longer than a line may be (2 MB).",
     "max_line_size": "is longer than a line may be (2 MB).",
@@ -126,11 +127,12 @@ def explain_file(text: str, context: ErrorContext) -> SqlauditError | None:
             fits = "has a value that does not fit the earlier records. Read the file as text."
             return InputError(f"{json[2].capitalize()} {json[3]} of {context.called(text)} {fits}")
     description = next((sentence for sign, sentence in _FILE_SIGNS.items() if sign in text), "")
+    description = description.format(encoding=spelled("encoding", "cp1252"))
     return InputError(_capitalize(f"{context.called(text)} {description}")) if description else None
 
 
 _FILE_SIGNS = {
-    "not latin-1 encoded": "has characters of cp1252 that latin-1 lacks. Convert it: iconv -f cp1252 -t utf-8.",
+    "not latin-1 encoded": "has characters of cp1252 that latin-1 lacks. Use {encoding}.",
     "CSV Parser state machine": "is not well-formed CSV: look for mixed line ends or stray quotes.",
     "Error when sniffing file": "cannot be read as CSV. Name the delimiter, or look for lines of different length.",
     "Schema mismatch between globbed files": "and the other files do not have the same columns.",

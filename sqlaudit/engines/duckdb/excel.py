@@ -39,6 +39,8 @@ _OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 """The first bytes of an encrypted workbook, and of one of Excel 97."""
 _PIECE = 1 << 22
 _ROWS = 20_000
+_TITLE_ROWS = 20
+"""Number of rows in which a title above the header is looked for."""
 _AREA, _SPARSE = 20_000_000, 100
 """Largest area of a sheet in cells, or area per cell in the file, for which the reader may take memory."""
 _P = rb"(?:\w+:)?"
@@ -120,12 +122,9 @@ def read_excel(files: Files, options: ReadOptions) -> Contents:
             facts = _Sheet(text, options.null_values)
         _refuse_lost(facts, label)
         sheet = book.get_sheet_by_name(name)
-        if merged := len(sheet.merged_cell_ranges or ()):
-            raise InputError(
-                f"{label!r} has merged cells ({merged:,}). Unmerge them: row 1 must have a name for each column, and "
-                "each cell below its own value."
-            )
-        names = _read_header(sheet, label)
+        places, names = _read_header(sheet, options, label)
+        top = options.skip + (options.header is not False)
+        """Number of rows above the data."""
 
     blank: set[int] = set()
     below: dict[int, list[Any]] = {}
@@ -134,7 +133,8 @@ def read_excel(files: Files, options: ReadOptions) -> Contents:
     def filled() -> Iterator[list[Any]]:
         """Yield the rows with a value, and note the empty ones and those below them."""
         empty = [""] * len(names)
-        for number, row in enumerate(islice(sheet.iter_rows(), 1, None), 2):
+        for number, cells in enumerate(islice(sheet.iter_rows(), top, None), top + 1):
+            row = cells if len(places) == len(cells) else [cells[place] for place in places]
             if row == empty and len(names) == 1:
                 raise InputError(f"Row {number} of {label!r} is empty; delete empty rows.")
             if row == empty:
@@ -162,8 +162,8 @@ def read_excel(files: Files, options: ReadOptions) -> Contents:
                 raise InputError(
                     f"Column {column!r} of {label!r} has numbers beyond 2^53, which Excel rounds; write them as text."
                 )
-    for number, (column, types) in enumerate(zip(names, kinds, strict=True), sheet.start[1] + 1):
-        if time in types and number in facts.negative:
+    for place, column, types in zip(places, names, kinds, strict=True):
+        if time in types and sheet.start[1] + 1 + place in facts.negative:
             raise InputError(
                 f"Column {column!r} of {label!r} has dates or times below zero, which Excel cannot show. Write them "
                 "as text."
@@ -254,22 +254,75 @@ def _refuse_lost(facts: _Sheet, label: str) -> None:
         )
 
 
-def _read_header(sheet: Any, label: str) -> list[str]:
-    """Return the names in row 1; raise InputError if a column has none."""
-    names: list[Any] = next(iter(sheet.iter_rows()), []) if sheet.start else []
-    if not names:
+def _read_header(sheet: Any, options: ReadOptions, label: str) -> tuple[list[int], list[str]]:
+    """Return the places of the columns in a row of the sheet, and their names from the row below those skipped.
+
+    Raises:
+        InputError: the sheet is empty, a column has no name, or cells of the table are merged.
+    """
+    skip = options.skip
+    header: list[Any] = next(islice(sheet.iter_rows(), skip, None), []) if sheet.start else []
+    if not header and sheet.start:
+        raise InputError(f"{label!r} has no row {skip + 1}. Use a smaller number with {spelled('skip')}.")
+    if not header:
         raise InputError(f"The sheet {sheet.name!r} of {label!r} is empty.")
-    for position, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
-            number, letters = position + 1 + sheet.start[1], ""
-            while number:
-                number, letter = divmod(number - 1, 26)
-                letters = chr(65 + letter) + letters
-            raise InputError(
-                f"Row 1 of {label!r} must have the name of each column as text, and cell {letters}1 has none. Delete "
-                "titles above the table and columns without a name, or name them."
-            )
-    return [str(name) for name in names]
+    # A title may be wider than the table below it
+    places = [place for place, row in enumerate(_last_rows(sheet)) if row > skip] if skip else [*range(len(header))]
+    has_names = options.header is not False
+    unnamed = [place for place in places if has_names and not _is_name(header[place])]
+    merged = [end for _, (end, _) in sheet.merged_cell_ranges or () if end >= skip]
+    title = _title_rows(sheet) if merged or 2 * len(unnamed) >= len(places) > 1 else 0
+    if title > skip and all(end < title for end in merged):
+        raise InputError(
+            f"Row {skip + 1} of {label!r} looks like a title, and row {title + 1} like the names of the columns. Skip "
+            f"the rows above the names with {spelled('skip', title)}."
+        )
+    if merged:
+        raise InputError(
+            f"{label!r} has merged cells ({len(merged):,}). Unmerge them: row {skip + 1} must have a name for each "
+            "column, and each cell below its own value."
+        )
+    if unnamed:
+        raise InputError(
+            f"Row {skip + 1} of {label!r} must have the name of each column as text, and cell "
+            f"{_column_letters(unnamed[0] + sheet.start[1])}{skip + 1} has none. Name columns without a name or delete "
+            f"them, skip titles above the table with {spelled('skip')}, or use {spelled('header', False)} if there are "
+            "no names."
+        )
+    return places, [str(header[place]) if has_names else f"column{place}" for place in places]
+
+
+def _last_rows(sheet: Any) -> list[int]:
+    """Return the number of the last row with a value, of each column of the sheet."""
+    last = [0] * sheet.width
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        for place, cell in enumerate(row):
+            if cell != "":
+                last[place] = number
+    return last
+
+
+def _title_rows(sheet: Any) -> int:
+    """Return the number of rows above the first one that names each column with a value below it; 0 if none does."""
+    last = _last_rows(sheet)
+    for number, row in enumerate(islice(sheet.iter_rows(), _TITLE_ROWS)):
+        names = [cell for cell, end in zip(row, last, strict=True) if end > number]
+        if names and number + 1 < max(last) and all(map(_is_name, names)) and len(set(names)) == len(names):
+            return number
+    return 0
+
+
+def _is_name(cell: object) -> bool:
+    return isinstance(cell, str) and bool(cell.strip())
+
+
+def _column_letters(place: int) -> str:
+    """Return the letters of a column of Excel by its place: 0 is A, 26 is AA."""
+    number, letters = place + 1, ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        letters = chr(65 + letter) + letters
+    return letters
 
 
 def _typed_column(name: str, types: set[type], label: str, options: ReadOptions) -> FileColumn:

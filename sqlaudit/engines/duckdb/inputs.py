@@ -17,6 +17,7 @@ from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import (
     csv_source,
+    decoded_files,
     find_times_made_equal,
     find_unusual_times,
     hive_options,
@@ -279,10 +280,11 @@ def _skip_element(rows: Sequence[Row], position: int) -> int:
 _FORMATS_OF_OPTIONS = {
     "delimiter": ("csv",),
     "encoding": ("csv", "spss", "stata", "sas"),
-    "skip": ("csv",),
+    "skip": ("csv", "excel"),
     "decimal": ("csv",),
+    "date_order": ("csv",),
     "null_values": ("csv", "excel", "spss", "stata", "sas"),
-    "header": ("csv",),
+    "header": ("csv", "excel"),
     "all_text": ("csv", "json", "excel"),
     "hive_partitioning": ("csv", "json", "parquet", "arrow"),
     "sheet": ("excel",),
@@ -338,6 +340,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     missing: tuple[MissingCodes, ...] = ()
     texts, sampled, loses_nan = "", False, False
     if files.format == "csv":
+        files, options = decoded_files(session, files, options)
         named = None if target.where else target.named
         sql, names, remarks, texts = csv_source(session, files, options, folders, named, target.named)
         sampled = is_sampled(files, names, named)

@@ -53,13 +53,14 @@ def office_source(
         insert = "INSERT INTO " + quote(raw, DIALECT) + " "
     quoted = [quote(column, DIALECT) for column in names]
     source = Raw(quote(raw, DIALECT))
-    if files.format == "excel" and all(column.kind == "string" for column in columns):
+    if files.format == "excel" and options.header is None and all(column.kind == "string" for column in columns):
         statement = expression("engines/duckdb/read_header_values.sql", DIALECT, source=source, columns=quoted)
         matches = session.fetch(statement, step, names)[0][0]
         if 2 * matches >= len(names):
             raise InputError(
-                f"Row 1 of {files.label!r} must have the column names, but {matches} of its {len(names)} cells are "
-                "values of their columns as well, as in a row of data. Insert a row with names."
+                f"Row {options.skip + 1} of {files.label!r} must have the column names, but {matches} of its "
+                f"{len(names)} cells are values of their columns as well, as in a row of data. Use "
+                f"{spelled('header', False)} for data, or {spelled('header', True)} for names."
             )
     lettered = [
         (quote(c.name, DIALECT), *LETTERS[c.kind], quote(f"sqlaudit_letter_{i}", DIALECT))

@@ -7,6 +7,8 @@ the spill folder, and the configuration is locked. Nothing is downloaded, and Py
 from __future__ import annotations
 
 import glob
+import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -206,8 +208,13 @@ class DuckDBSession:
         for path, label in files:
             if self._sealed and str(path) not in self.files:
                 raise UsageError(f"{label!r} must be opened before the first statement runs.")
-            self.files[str(path)] = label
-            self.files[glob.escape(str(path))] = label
+            for named in (path, self.copy_of(path)):
+                self.files[str(named)] = label
+                self.files[glob.escape(str(named))] = label
+
+    def copy_of(self, path: Path) -> Path:
+        """Return the place in the private folder for a copy of an input that DuckDB can read."""
+        return self._spill.path / (hashlib.sha256(os.fsencode(path)).hexdigest() + ".csv")
 
     def stop_pushdown(self) -> None:
         """Keep scans and statistics from deciding filters, since some ignore NaN; safe to call twice."""
