@@ -27,7 +27,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import LAKES, lake_error, partition_columns, refuse_same
 from sqlaudit.engines.duckdb.frames import FRAME, exact_column, make_scannable, pandas_as_arrow, with_inner_types
 from sqlaudit.engines.spark import session
-from sqlaudit.engines.spark.session import PySparkException
+from sqlaudit.engines.spark.session import PySparkException, frame_of
 from sqlaudit.engines.spark.values import columns_of
 
 # Files as Spark reads them: the formats that are read at all, and folders whose names are columns.
@@ -362,7 +362,7 @@ class SparkOpener:
         """Return a view over a frame. One of Spark comes through a global view, since its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
             table = arrow_table(frame)
-            return self._keep_view(self.do("the frame", lambda: self.session.createDataFrame(table)), "frame", "")
+            return self._keep_view(self.do("the frame", lambda: frame_of(self.session, table)), "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))

@@ -27,23 +27,56 @@ from sqlaudit.base.spec import Limits
 # Starting a Spark in this process, and ending it, without output on stderr and without files left behind.
 
 INSTALL = "pip install 'sqlaudit[spark]'"
-OLDEST = (4, 0)
+OLDEST = (3, 5)
 _PLAIN_MASTER = re.compile(r"local\[[\d*,]+\]|local-cluster\[[\d,]+\]|yarn")
+_PACKAGES = {
+    "py4j": "py4j", "pyarrow": "'pyarrow>=16'", "distutils": "setuptools", "pandas": "pandas", "grpc": "grpcio",
+    "grpc_status": "grpcio-status", "google": "googleapis-common-protos", "zstandard": "zstandard",
+}  # fmt: skip
+"""The packages of the modules that pyspark imports."""
+
+
+def _missing(error: ImportError, what: str) -> MissingDriver:
+    """Return the error for a module that is missing beside an installed pyspark, which has to stay as it is."""
+    module = (error.name or "").partition(".")[0]
+    if module in _PACKAGES:
+        return MissingDriver(f"{what} needs a package that is missing here: pip install {_PACKAGES[module]}.")
+    return MissingDriver(f"{what} cannot be used here: {str(error).rpartition('] ')[2].rstrip('.')}.")
+
 
 try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pyspark warns of versions of pandas, which nothing here needs
         import pyspark
-        import pyspark.sql
-        import pyspark.testing.utils  # which pyspark imports later, and which warns then
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException as PySparkException  # noqa: PLC0414 - handed on
-        from pyspark.logger import PySparkLogger as PySparkLogger  # noqa: PLC0414 - handed on
-except ImportError:
-    raise MissingDriver(f"Spark needs the package pyspark: {INSTALL}.") from None
+except ImportError as error:
+    if error.name == "pyspark":
+        raise MissingDriver(f"Spark needs the package pyspark: {INSTALL}.") from None
+    raise _missing(error, "Spark") from None
 
-if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < OLDEST:
-    raise MissingDriver(f"Spark needs pyspark 4.0 or newer; this is {pyspark.__version__}. {INSTALL}.")
+VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+if VERSION < OLDEST:
+    raise MissingDriver(
+        f"Spark needs pyspark 3.5 or newer, and {pyspark.__version__} is installed. Use a cluster with Spark 3.5 or "
+        "newer, or install sqlaudit into an environment of its own."
+    )
+
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pyarrow
+        import pyspark.sql
+        from py4j.protocol import Py4JError, Py4JJavaError
+        from pyarrow.types import is_string_view as _is_string_view  # noqa: F401  which pyarrow has since 16
+        from pyspark.errors import PySparkException as PySparkException  # noqa: PLC0414 - handed on
+
+        if VERSION < (4, 0):
+            import distutils.version  # noqa: F401  which pyspark imports later, and Python 3.12 does not have
+            import logging as PySparkLogger  # noqa: N812
+        else:
+            import pyspark.testing.utils  # which pyspark imports later, and which warns then
+            from pyspark.logger import PySparkLogger as PySparkLogger  # noqa: PLC0414 - handed on
+except ImportError as error:
+    raise _missing(error, "Spark") from None
 
 try:
     from grpc import RpcError
@@ -55,10 +88,11 @@ except ImportError:  # only Spark Connect needs it
 
 FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
 """The errors that pyspark raises."""
+ROWS_OF_A_BATCH = 10_000
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
-# Attributes of pyspark that are not public, each in one line; tried with pyspark 4.0 and 4.3.
+# Attributes of pyspark that are not public, each in one line; tried with pyspark 3.5, 4.0, 4.2 and 4.3.
 
 
 def java_session(session: Any) -> Any:
@@ -69,6 +103,38 @@ def java_session(session: Any) -> Any:
 def java_plan(frame: Any) -> Any:
     """Return the Java plan (QueryExecution) of a frame of classic Spark."""
     return frame._jdf.queryExecution()
+
+
+def java_files(session: Any, pattern: str) -> Any:
+    """Return Hadoop's file system of a path or pattern in classic Spark, and the path for it."""
+    path = session._jvm.org.apache.hadoop.fs.Path(pattern)
+    return path.getFileSystem(java_session(session).sessionState().newHadoopConf()), path
+
+
+def arrow_of(frame: Any) -> Any:
+    """Return the rows of a frame as an Arrow table."""
+    if VERSION >= (4, 0):
+        return frame.toArrow()
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    schema, batches = to_arrow_schema(frame.schema), frame._collect_as_arrow()
+    return pyarrow.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
+
+
+def frame_of(session: Any, table: Any, schema: Any = None) -> Any:
+    """Return a frame of the rows of an Arrow table; before 4.0 in the way that pyspark 4.0 takes."""
+    if VERSION >= (4, 0):
+        return session.createDataFrame(table, schema)
+    from pyspark.sql.pandas.serializers import ArrowStreamSerializer
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    schema = schema or from_arrow_schema(table.schema)
+    if not table.num_rows:
+        return session.createDataFrame([], schema)
+    batches, java = table.cast(to_arrow_schema(schema)).to_batches(ROWS_OF_A_BATCH), session._jvm
+    read, serve = java.PythonSQLUtils.readArrowStreamFromFile, java.ArrowIteratorServer
+    rows = session.sparkContext._serialize_to_jvm(batches, ArrowStreamSerializer(), read, serve)
+    return pyspark.sql.DataFrame(java.PythonSQLUtils.toDataFrame(rows, schema.json(), java_session(session)), session)
 
 
 def bind_to_session(frame: Any, session: object) -> object:
@@ -362,6 +428,7 @@ def _refuse_limits(limits: Limits, what: str) -> None:
 def clone_session(session: Any) -> Lease:
     """Return a clone of a session; closing it leaves the caller's session as it was."""
     if is_remote(session):
+        _refuse_old_connect(pyspark.__version__, "this client")
         try:
             clone = session.cloneSession()
         except _NO_CLONE:
@@ -424,6 +491,7 @@ def connect_to_server(where: Whereabouts) -> Lease:
         MissingDriver: the client's packages are not installed.
         UsageError: not a URL of Spark Connect.
     """
+    _refuse_old_connect(pyspark.__version__, "this client")
     host, port = _parse_server(where)
     public = where.public_parts({"host": host, "port": str(port)}) if "@" not in where.text else {}
     server = f"{public['host']}:{public['port']}" if public else f"the place that {where.source} names"
@@ -433,23 +501,36 @@ def connect_to_server(where: Whereabouts) -> Lease:
             warnings.simplefilter("ignore")
             from pyspark.sql.connect.client.retries import DefaultPolicy
             from pyspark.sql.connect.session import SparkSession
-    except ImportError:
-        raise MissingDriver(f"Spark Connect needs the client's packages: {INSTALL}.") from None
-    session = None
+    except ImportError as error:
+        raise _missing(error, "Spark Connect") from None
+    session, version = None, ""
     with suppress(*FAILURES, ValueError):  # their messages quote the URL, and its token
         session = SparkSession.builder.remote(where.text).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
-        session.version  # noqa: B018  the first call that reaches the server
-        return Lease(session, True, partial(_stop_quietly, session))
-    if session is not None:
-        _stop_quietly(session)
+        version = session.version  # the first call that reaches the server
+    with ExitStack() as on_failure:
+        on_failure.callback(_stop_quietly, session)
+        if version:
+            _refuse_old_connect(version, "the server")
+            on_failure.pop_all()
+            return Lease(session, True, partial(_stop_quietly, session))
     raise ConnectionFailed(f"The server at {server} is not a Spark Connect server, or refused the connection.")
 
 
+def _refuse_old_connect(version: str, where: str) -> None:
+    """Raise UsageError for a client or server of Spark Connect that cannot keep what was counted."""
+    if int(version.partition(".")[0]) < 4:
+        raise UsageError(
+            f"Spark Connect can be audited from Spark 4.0 on, and {where} is {version}. Run sqlaudit where the driver "
+            "runs, with a classic SparkSession or spark:yarn."
+        )
+
+
 def _stop_quietly(session: Any) -> None:
-    """Stop a session of Spark Connect, and ignore errors."""
+    """Stop a session of Spark Connect, if there is one, and ignore errors."""
     with suppress(*FAILURES):
-        session.stop()
+        if session is not None:
+            session.stop()
 
 
 def _parse_server(where: Whereabouts) -> tuple[str, int]:
@@ -526,7 +607,7 @@ def settle(session: Any) -> None:
     Raises:
         UsageError: a setting that is needed cannot be made here.
     """
-    for name in session.conf.getAll:
+    for name, _ in session.sql("SET").collect():
         if name.startswith(USUAL) and name not in NEEDED:
             _change_setting(name, "its default", partial(session.conf.unset, name))
     for name, value in NEEDED.items():
@@ -556,7 +637,7 @@ def _current(session: Any, name: str) -> str | None:
     """
     try:
         return str(session.conf.get(name))
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):  # an unknown one, since 4.0 and before
         return None
 
 
