@@ -30,11 +30,11 @@ from sqlaudit.engines.spark.session import (
     FAILURES,
     Lease,
     PySparkException,
-    PySparkLogger,
     arrow_of,
     bind_to_session,
     fit_partitions,
     frame_of,
+    get_logger,
     is_remote,
     java_plan,
     java_session,
@@ -178,7 +178,7 @@ _SILENCE = _Silence()
 
 
 for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-    PySparkLogger.getLogger(_logger).addFilter(_SILENCE)
+    get_logger(_logger).addFilter(_SILENCE)
 
 
 def quietly(work: Callable[[], T]) -> T:
@@ -437,7 +437,7 @@ class SparkEngine(Engine):
         return done
 
     def _tagged(self, work: Callable[[], T]) -> T:
-        """Return the result of work, whose jobs have the tag by which they are found; Spark Connect finds them itself."""
+        """Return the result of work, whose jobs have a tag to find them by; Spark Connect does so itself."""
         if self._lease.remote:
             return work()
         context = self._session.sparkContext

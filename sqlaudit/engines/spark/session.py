@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -29,19 +30,17 @@ from sqlaudit.base.spec import Limits
 INSTALL = "pip install 'sqlaudit[spark]'"
 OLDEST = (3, 5)
 _PLAIN_MASTER = re.compile(r"local\[[\d*,]+\]|local-cluster\[[\d,]+\]|yarn")
-_PACKAGES = {
-    "py4j": "py4j", "pyarrow": "'pyarrow>=16'", "distutils": "setuptools", "pandas": "pandas", "grpc": "grpcio",
-    "grpc_status": "grpcio-status", "google": "googleapis-common-protos", "zstandard": "zstandard",
-}  # fmt: skip
-"""The packages of the modules that pyspark imports."""
+_PACKAGES = {"py4j": "py4j", "pyarrow": "'pyarrow>=16'", "distutils": "setuptools"}
+"""The packages of modules that are needed beside pyspark."""
 
 
 def _missing(error: ImportError, what: str) -> MissingDriver:
-    """Return the error for a module that is missing beside an installed pyspark, which has to stay as it is."""
-    module = (error.name or "").partition(".")[0]
-    if module in _PACKAGES:
-        return MissingDriver(f"{what} needs a package that is missing here: pip install {_PACKAGES[module]}.")
-    return MissingDriver(f"{what} cannot be used here: {str(error).rpartition('] ')[2].rstrip('.')}.")
+    """Return the error for what is missing beside an installed pyspark, which stays as it is: it is the cluster's."""
+    package = _PACKAGES.get((error.name or "").partition(".")[0])
+    if package:
+        return MissingDriver(f"{what} needs a package that is missing here: pip install {package}.")
+    words = str(error).rpartition("] ")[2].rstrip(".")  # of pyspark or pyarrow, about packages
+    return MissingDriver(f"{what} cannot be used here: {words}.")
 
 
 try:
@@ -60,6 +59,9 @@ if VERSION < OLDEST:
         "newer, or install sqlaudit into an environment of its own."
     )
 
+get_logger: Callable[[str], logging.Logger] = logging.getLogger
+"""Return a logger of pyspark."""
+
 try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -71,10 +73,11 @@ try:
 
         if VERSION < (4, 0):
             import distutils.version  # noqa: F401  which pyspark imports later, and Python 3.12 does not have
-            import logging as PySparkLogger  # noqa: N812
         else:
             import pyspark.testing.utils  # which pyspark imports later, and which warns then
-            from pyspark.logger import PySparkLogger as PySparkLogger  # noqa: PLC0414 - handed on
+            from pyspark.logger import PySparkLogger
+
+            get_logger = PySparkLogger.getLogger
 except ImportError as error:
     raise _missing(error, "Spark") from None
 
@@ -105,10 +108,24 @@ def java_plan(frame: Any) -> Any:
     return frame._jdf.queryExecution()
 
 
-def java_files(session: Any, pattern: str) -> Any:
-    """Return Hadoop's file system of a path or pattern in classic Spark, and the path for it."""
+def put_built_ins_back(session: Any) -> None:
+    """Let no registered function stand for a built-in one in a session of our own; since 4.2 a setting sees to it."""
+    built_in = session._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin().functionBuilders()
+    getattr(java_session(session).sessionState().functionRegistry().functionBuilders(), "$plus$plus$eq")(built_in)
+
+
+def listed_files(session: Any, pattern: str) -> list[str]:
+    """Return the addresses of all files that a path or pattern names in classic Spark, as Hadoop lists them: also
+    those that Spark leaves out.
+    """
     path = session._jvm.org.apache.hadoop.fs.Path(pattern)
-    return path.getFileSystem(java_session(session).sessionState().newHadoopConf()), path
+    system = path.getFileSystem(java_session(session).sessionState().newHadoopConf())
+    addresses = []
+    for named in system.globStatus(path) or ():
+        files = system.listFiles(named.getPath(), True)
+        while files.hasNext():
+            addresses.append(files.next().getPath().toUri().toString())
+    return addresses
 
 
 def arrow_of(frame: Any) -> Any:
@@ -434,8 +451,10 @@ def clone_session(session: Any) -> Lease:
         except _NO_CLONE:
             raise UsageError("This session of Spark Connect cannot be cloned. Give its URL (sc://…) as db.") from None
         return Lease(clone, True, _once(clone.stop))
-    cloned = java_session(session).cloneSession()
-    return Lease(type(session)(session.sparkContext, cloned), False, lambda: None)
+    clone = type(session)(session.sparkContext, java_session(session).cloneSession())
+    if VERSION < (4, 2):
+        put_built_ins_back(clone)
+    return Lease(clone, False, lambda: None)
 
 
 def is_remote(session: object) -> bool:
