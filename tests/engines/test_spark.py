@@ -260,14 +260,37 @@ def test_a_file_that_spark_would_leave_out_is_an_error(
             sqlaudit.audit(str(place), db=plain, qi=["zip"], require={"k": 2})
 
 
-def test_an_older_spark_is_asked_for_one_file(
+NAMES = ("a b.parquet", "p%20c,.parquet", "😀 ü+&#;.parquet", "br{1}[x]?*.parquet", "sub/c.parquet", "zip=1/d.parquet")
+
+
+def test_names_of_every_kind_are_read(plain: SparkEngine, tmp_path: Path) -> None:
+    """Each file has as many rows as its place says: 1, 2, 4, …, so that a sum tells which were read."""
+    for number, name in enumerate(NAMES):
+        write(tmp_path / "all" / name, a=[number] * 2**number)
+        assert rows(plain, tmp_path / "all" / name) == 2**number
+    (tmp_path / "all" / "_SUCCESS").touch()
+    (tmp_path / "all" / "link.parquet").symlink_to(tmp_path / "all" / NAMES[0])
+    assert rows(plain, tmp_path / "all") == 64
+    globs = {"all/*.parquet": 16, "al?/{a,p}*.parquet": 3, "all/sub/*": 16, "a*": 64, "*/[s-z]*": 48}
+    for glob, expected in globs.items():
+        assert rows(plain, tmp_path / glob, format="parquet") == expected, glob
+    write(tmp_path / "all" / "sub" / "_e.parquet", a=[1])
+    for glob in ("all", "*", "all/*/*.parquet"):
+        with pytest.raises(InputError, match="Spark leaves out 1 of the files"):
+            rows(plain, tmp_path / glob, format="parquet")
+    assert rows(plain, tmp_path / "all" / "*.parquet") == 16
+
+
+def test_an_older_spark_connect_is_asked_for_one_file(
     plain: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It cannot say what it leaves out."""
+    monkeypatch.setattr("sqlaudit.engines.spark.open.is_remote", lambda session: True)
     monkeypatch.setattr("sqlaudit.engines.spark.session.names_left_out", lambda session: False)
     assert rows(plain, write(tmp_path / "a.parquet", zip=[1, 1])) == 2
+    said = r"Spark Connect before 4\.3 does not say which files of '.*' it leaves out"
     for place in (tmp_path, tmp_path / "*.parquet"):
-        with pytest.raises(UsageError, match=r"Spark before 4\.3 does not say which files of '.*' it leaves out"):
+        with pytest.raises(UsageError, match=said):
             rows(plain, place)
 
 
@@ -302,19 +325,23 @@ def test_rows_that_could_not_be_read_are_an_error(plain: SparkEngine, tmp_path: 
 # --- sessions that are given ---
 
 
+def settings(session: Any) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in session.sql("SET").collect()]
+
+
 def test_a_session_that_is_given_stays_as_it_was(spark: SparkEngine) -> None:
     mine = spark._session.newSession()
     mine.conf.set("spark.sql.ansi.enabled", "false")
     mine.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     mine.sql("SELECT id % 2 AS a, id AS s FROM range(6)").createTempView("mine")
-    before = mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()
+    before = settings(mine), mine.catalog.listTables(), mine.catalog.currentDatabase()
     result = sqlaudit.audit("mine", db=mine, qi=["a"], sensitive="s", require={"k": 3, "l": 4})
     assert [(check.level, check.status) for check in result.checks] == [(3, "pass"), (3, "fail")]
-    assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
+    assert (settings(mine), mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
     frame = mine.table("mine").where("s > 1")
     assert sqlaudit.audit(frame, qi=["a"], require={"k": 2}).checks[0].level == 2
     assert sqlaudit.audit(frame, db=mine, qi=["a"], require={"k": 2}).passed
-    assert (mine.conf.getAll, mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
+    assert (settings(mine), mine.catalog.listTables(), mine.catalog.currentDatabase()) == before
     assert mine.catalog.listTables("global_temp") == mine.catalog.listTables()
     assert mine.sql("SELECT 1/0 AS a").collect()[0].a is None
     with pytest.raises(UsageError, match=r"limits=Limits\(memory=…\) applies to a Spark that sqlaudit starts"):
@@ -403,6 +430,15 @@ def test_files_of_a_lake_are_refused(name: str, spark: SparkEngine, tmp_path: Pa
     beside = tmp_path / "beside.parquet"
     pyarrow.parquet.write_table(pa.table({"age": [1]}), beside)
     assert spark.open(Target(relation=str(beside))).columns
+
+
+def test_an_old_client_of_spark_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no checkpoints and no clones."""
+    monkeypatch.setattr("pyspark.__version__", "3.5.9")
+    with pytest.raises(
+        UsageError, match=r"Spark Connect can be audited from Spark 4\.0 on, and this client is 3\.5\.9"
+    ):
+        SparkEngine("sc://nowhere.invalid")
 
 
 # --- errors, limits, the way out ---

@@ -30,9 +30,11 @@ from sqlaudit.engines.spark.session import (
     FAILURES,
     Lease,
     PySparkException,
-    PySparkLogger,
+    arrow_of,
     bind_to_session,
     fit_partitions,
+    frame_of,
+    get_logger,
     is_remote,
     java_plan,
     java_session,
@@ -57,7 +59,7 @@ def with_rows(session: Any, frame: Any, rows: Sequence[Row]) -> object:
 
     fields = to_arrow_schema(frame.schema)
     arrays = [pa.array(values, type=field.type) for values, field in zip(zip(*rows, strict=True), fields, strict=True)]
-    return frame.unionAll(session.createDataFrame(pa.Table.from_arrays(arrays, schema=fields), frame.schema))
+    return frame.unionAll(frame_of(session, pa.Table.from_arrays(arrays, schema=fields), frame.schema))
 
 
 def checkpoint(session: object, frame: Any, checkpoints: list[object]) -> object:
@@ -110,10 +112,11 @@ class TasksDone:
 
     Args:
         lease: the session; a server of Spark Connect reports progress by itself, another Spark is asked.
+        tag: the tag of the session's jobs.
     """
 
-    def __init__(self, lease: Lease) -> None:
-        self._session, self._remote = lease.session, lease.remote
+    def __init__(self, lease: Lease, tag: str) -> None:
+        self._session, self._remote, self._tag = lease.session, lease.remote, tag
         self._reported: float | None = None
         if self._remote:
             self._session.registerProgressHandler(self._note)
@@ -136,10 +139,9 @@ class TasksDone:
         self._reported = None if done else _share(counts)
 
     def _ask(self) -> float | None:
-        """Return the share of the stages that run now, in jobs with the session's own tag."""
-        session = java_session(self._session)
-        tracker = session.sparkContext().statusTracker()
-        jobs = tracker.getJobIdsForTag(session.sessionJobTag())
+        """Return the share of the stages that run now, in jobs with the tag."""
+        tracker = java_session(self._session).sparkContext().statusTracker()
+        jobs = tracker.getJobIdsForTag(self._tag)
         counts = []
         for job in jobs:
             job_info = tracker.getJobInfo(job)
@@ -176,7 +178,7 @@ _SILENCE = _Silence()
 
 
 for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-    PySparkLogger.getLogger(_logger).addFilter(_SILENCE)
+    get_logger(_logger).addFilter(_SILENCE)
 
 
 def quietly(work: Callable[[], T]) -> T:
@@ -242,7 +244,7 @@ class SparkEngine(Engine):
         self._closed = False
         lease = spark_session.lease(db, self.limits)
         self._lease, self._session = lease, lease.session
-        self._tasks = TasksDone(lease)
+        self._tasks = TasksDone(lease, self.private_prefix)
         self._deadline = Deadline(self.seconds_left(), self._interrupt)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
@@ -287,11 +289,11 @@ class SparkEngine(Engine):
             Incomplete: the time limit was reached, or the result is too large to be returned.
             Interrupted: `cancel` was called.
         """
-        return self._run(statement, lambda: rows_of(self._frame(statement.sql, parameters).toArrow()))
+        return self._run(statement, lambda: rows_of(arrow_of(self._frame(statement.sql, parameters))))
 
     def columns_as_arrays(self, statement: Statement) -> dict[str, object]:
         """Return the result as one numpy array per column: int64, float64, or else objects; NULLs are masked."""
-        return self._run(statement, lambda: arrays_of(self._frame(statement.sql).toArrow()))
+        return self._run(statement, lambda: arrays_of(arrow_of(self._frame(statement.sql))))
 
     def stream(self, statement: Statement, batch: int = 10_000) -> Iterator[list[Row]]:
         """Yield the rows of a statement in batches; Spark returns one partition at a time."""
@@ -376,7 +378,7 @@ class SparkEngine(Engine):
 
     def hand_over(self, name: str, statement: Statement) -> Relation:
         """Keep the result of a statement on the workbench as `name`; it passes through Arrow."""
-        table = self._run(statement, lambda: self._frame(statement.sql).toArrow())
+        table = self._run(statement, lambda: arrow_of(self._frame(statement.sql)))
         return self.workbench().keep_frame(name, table)
 
     def result_columns(self, statement: Statement) -> tuple[ColumnInfo, ...]:
@@ -425,7 +427,7 @@ class SparkEngine(Engine):
         self._cancelled.clear()
         self._running = True
         try:
-            done = self._worker.do(lambda: quietly(work))
+            done = self._worker.do(lambda: quietly(partial(self._tagged, work)))
         except FAILURES as error:
             raise self._reason(error, during, names) from None
         finally:
@@ -433,6 +435,18 @@ class SparkEngine(Engine):
         if self._cancelled.is_set() and not self._deadline.over:
             raise Interrupted(f"Stopped in {during}.")
         return done
+
+    def _tagged(self, work: Callable[[], T]) -> T:
+        """Return the result of work, whose jobs have a tag to find them by; Spark Connect does so itself."""
+        if self._lease.remote:
+            return work()
+        context = self._session.sparkContext
+        context.addJobTag(self.private_prefix)
+        try:
+            return work()
+        finally:
+            with suppress(*FAILURES):
+                context.removeJobTag(self.private_prefix)
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
         """Return our error for an error of Spark."""
@@ -447,7 +461,10 @@ class SparkEngine(Engine):
         """Stop every job of this engine's session, and of no other."""
         if self._running:
             with suppress(*FAILURES):
-                quietly(self._session.interruptAll)
+                if self._lease.remote:
+                    quietly(self._session.interruptAll)
+                else:
+                    self._session.sparkContext.cancelJobsWithTag(self.private_prefix)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""

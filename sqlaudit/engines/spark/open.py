@@ -27,7 +27,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.engines.contract import LAKES, lake_error, partition_columns, refuse_same
 from sqlaudit.engines.duckdb.frames import FRAME, exact_column, make_scannable, pandas_as_arrow, with_inner_types
 from sqlaudit.engines.spark import session
-from sqlaudit.engines.spark.session import PySparkException
+from sqlaudit.engines.spark.session import PySparkException, frame_of, is_remote
 from sqlaudit.engines.spark.values import columns_of
 
 # Files as Spark reads them: the formats that are read at all, and folders whose names are columns.
@@ -109,7 +109,7 @@ def refuse_left_out(named: Iterable[str], read_paths: Iterable[str], label: str)
     if count:
         raise InputError(
             f"Spark leaves out {count} of the files that {label!r} names: their names, or those of their folders, "
-            "begin with _ or a dot. Rename or remove these, or name the others."
+            "end with ._COPYING_ or begin with _ or a dot. Rename or remove these, or name the others."
         )
 
 
@@ -288,6 +288,13 @@ class SparkOpener:
     def _paths(self, label: str, frame: Any) -> list[str]:
         return [unquote(address) for address in self.do(f"the file {label!r}", frame.inputFiles)]
 
+    def _listed(self, label: str, pattern: str) -> list[str]:
+        """Return the paths of all files that a path or pattern names, also of those that Spark leaves out."""
+        if is_remote(self.session):  # where only Spark itself lists files, and leaves none out since 4.3
+            return self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
+        listed = self.do(f"the file {label!r}", lambda: session.listed_files(self.session, pattern))
+        return [unquote(address) for address in listed]
+
     def _refuse_lake(self, label: str, paths: Sequence[str]) -> None:
         """Refuse files of a table whose log lies beside them, or in a folder above, in any storage that Spark reads."""
         above: dict[str, set[str]] = {}
@@ -302,7 +309,7 @@ class SparkOpener:
             for folder in ("", any_folder):  # logs at the root of a bucket, or in any folder below it
                 with suppress(UsageError):  # there is none
                     pattern = f"{root}{folder}{{{','.join(LAKES)}}}"
-                    logs += self._paths(label, self._read(label, pattern, EVERYTHING, "binaryFile"))
+                    logs += self._listed(label, pattern)
             for log, name in LAKES.items():
                 folder = f"/{log.partition('/')[0]}/"
                 table_folder = next((path.partition(folder)[0] for path in logs if folder in path), None)
@@ -311,14 +318,13 @@ class SparkOpener:
 
     def _refuse_left_out(self, label: str, path: str, paths: Sequence[str]) -> None:
         """Refuse a path that names files which Spark leaves out, or might leave out without a report."""
-        named = self._paths(label, self._read(label, path, EVERYTHING, "binaryFile"))
-        is_instance_of = len(paths) == 1 and paths[0].endswith(path)
-        if not is_instance_of and not session.names_left_out(self.session):
+        is_one_file = len(paths) == 1 and paths[0].endswith(path)
+        if is_remote(self.session) and not is_one_file and not session.names_left_out(self.session):
             raise UsageError(
-                f"Spark before 4.3 does not say which files of {label!r} it leaves out: name one file, a table, or a "
-                "data frame."
+                f"Spark Connect before 4.3 does not say which files of {label!r} it leaves out: name one file, a "
+                "table, or a data frame."
             )
-        refuse_left_out(named, paths, label)
+        refuse_left_out(self._listed(label, path), paths, label)
 
     def _same_columns(self, label: str, paths: Sequence[str]) -> list[str]:
         """Return the names of the columns, which must be the same in all files: Spark takes those of any file."""
@@ -362,7 +368,7 @@ class SparkOpener:
         """Return a view over a frame. One of Spark comes through a global view, since its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
             table = arrow_table(frame)
-            return self._keep_view(self.do("the frame", lambda: self.session.createDataFrame(table)), "frame", "")
+            return self._keep_view(self.do("the frame", lambda: frame_of(self.session, table)), "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -27,23 +28,58 @@ from sqlaudit.base.spec import Limits
 # Starting a Spark in this process, and ending it, without output on stderr and without files left behind.
 
 INSTALL = "pip install 'sqlaudit[spark]'"
-OLDEST = (4, 0)
+OLDEST = (3, 5)
 _PLAIN_MASTER = re.compile(r"local\[[\d*,]+\]|local-cluster\[[\d,]+\]|yarn")
+_PACKAGES = {"py4j": "py4j", "pyarrow": "'pyarrow>=16'", "distutils": "setuptools"}
+"""The packages of modules that are needed beside pyspark."""
+
+
+def _missing(error: ImportError, what: str) -> MissingDriver:
+    """Return the error for what is missing beside an installed pyspark, which stays as it is: it is the cluster's."""
+    package = _PACKAGES.get((error.name or "").partition(".")[0])
+    if package:
+        return MissingDriver(f"{what} needs a package that is missing here: pip install {package}.")
+    words = str(error).rpartition("] ")[2].rstrip(".")  # of pyspark or pyarrow, about packages
+    return MissingDriver(f"{what} cannot be used here: {words}.")
+
 
 try:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pyspark warns of versions of pandas, which nothing here needs
         import pyspark
-        import pyspark.sql
-        import pyspark.testing.utils  # which pyspark imports later, and which warns then
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException as PySparkException  # noqa: PLC0414 - handed on
-        from pyspark.logger import PySparkLogger as PySparkLogger  # noqa: PLC0414 - handed on
-except ImportError:
-    raise MissingDriver(f"Spark needs the package pyspark: {INSTALL}.") from None
+except ImportError as error:
+    if error.name == "pyspark":
+        raise MissingDriver(f"Spark needs the package pyspark: {INSTALL}.") from None
+    raise _missing(error, "Spark") from None
 
-if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < OLDEST:
-    raise MissingDriver(f"Spark needs pyspark 4.0 or newer; this is {pyspark.__version__}. {INSTALL}.")
+VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+if VERSION < OLDEST:
+    raise MissingDriver(
+        f"Spark needs pyspark 3.5 or newer, and {pyspark.__version__} is installed. Use a cluster with Spark 3.5 or "
+        "newer, or install sqlaudit into an environment of its own."
+    )
+
+get_logger: Callable[[str], logging.Logger] = logging.getLogger
+"""Return a logger of pyspark."""
+
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pyarrow
+        import pyspark.sql
+        from py4j.protocol import Py4JError, Py4JJavaError
+        from pyarrow.types import is_string_view as _is_string_view  # noqa: F401  which pyarrow has since 16
+        from pyspark.errors import PySparkException as PySparkException  # noqa: PLC0414 - handed on
+
+        if VERSION < (4, 0):
+            import distutils.version  # noqa: F401  which pyspark imports later, and Python 3.12 does not have
+        else:
+            import pyspark.testing.utils  # which pyspark imports later, and which warns then
+            from pyspark.logger import PySparkLogger
+
+            get_logger = PySparkLogger.getLogger
+except ImportError as error:
+    raise _missing(error, "Spark") from None
 
 try:
     from grpc import RpcError
@@ -55,10 +91,11 @@ except ImportError:  # only Spark Connect needs it
 
 FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
 """The errors that pyspark raises."""
+ROWS_OF_A_BATCH = 10_000
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
-# Attributes of pyspark that are not public, each in one line; tried with pyspark 4.0 and 4.3.
+# Attributes of pyspark that are not public, each in one line; tried with pyspark 3.5, 4.0, 4.2 and 4.3.
 
 
 def java_session(session: Any) -> Any:
@@ -69,6 +106,52 @@ def java_session(session: Any) -> Any:
 def java_plan(frame: Any) -> Any:
     """Return the Java plan (QueryExecution) of a frame of classic Spark."""
     return frame._jdf.queryExecution()
+
+
+def put_built_ins_back(session: Any) -> None:
+    """Let no registered function stand for a built-in one in a session of our own; since 4.2 a setting sees to it."""
+    built_in = session._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin().functionBuilders()
+    getattr(java_session(session).sessionState().functionRegistry().functionBuilders(), "$plus$plus$eq")(built_in)
+
+
+def listed_files(session: Any, pattern: str) -> list[str]:
+    """Return the addresses of all files that a path or pattern names in classic Spark, as Hadoop lists them: also
+    those that Spark leaves out.
+    """
+    path = session._jvm.org.apache.hadoop.fs.Path(pattern)
+    system = path.getFileSystem(java_session(session).sessionState().newHadoopConf())
+    addresses = []
+    for named in system.globStatus(path) or ():
+        files = system.listFiles(named.getPath(), True)
+        while files.hasNext():
+            addresses.append(files.next().getPath().toUri().toString())
+    return addresses
+
+
+def arrow_of(frame: Any) -> Any:
+    """Return the rows of a frame as an Arrow table."""
+    if VERSION >= (4, 0):
+        return frame.toArrow()
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    schema, batches = to_arrow_schema(frame.schema), frame._collect_as_arrow()
+    return pyarrow.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
+
+
+def frame_of(session: Any, table: Any, schema: Any = None) -> Any:
+    """Return a frame of the rows of an Arrow table; before 4.0 in the way that pyspark 4.0 takes."""
+    if VERSION >= (4, 0):
+        return session.createDataFrame(table, schema)
+    from pyspark.sql.pandas.serializers import ArrowStreamSerializer
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    schema = schema or from_arrow_schema(table.schema)
+    if not table.num_rows:
+        return session.createDataFrame([], schema)
+    batches, java = table.cast(to_arrow_schema(schema)).to_batches(ROWS_OF_A_BATCH), session._jvm
+    read, serve = java.PythonSQLUtils.readArrowStreamFromFile, java.ArrowIteratorServer
+    rows = session.sparkContext._serialize_to_jvm(batches, ArrowStreamSerializer(), read, serve)
+    return pyspark.sql.DataFrame(java.PythonSQLUtils.toDataFrame(rows, schema.json(), java_session(session)), session)
 
 
 def bind_to_session(frame: Any, session: object) -> object:
@@ -362,13 +445,16 @@ def _refuse_limits(limits: Limits, what: str) -> None:
 def clone_session(session: Any) -> Lease:
     """Return a clone of a session; closing it leaves the caller's session as it was."""
     if is_remote(session):
+        _refuse_old_connect(pyspark.__version__, "this client")
         try:
             clone = session.cloneSession()
         except _NO_CLONE:
             raise UsageError("This session of Spark Connect cannot be cloned. Give its URL (sc://…) as db.") from None
         return Lease(clone, True, _once(clone.stop))
-    cloned = java_session(session).cloneSession()
-    return Lease(type(session)(session.sparkContext, cloned), False, lambda: None)
+    clone = type(session)(session.sparkContext, java_session(session).cloneSession())
+    if VERSION < (4, 2):
+        put_built_ins_back(clone)
+    return Lease(clone, False, lambda: None)
 
 
 def is_remote(session: object) -> bool:
@@ -424,6 +510,7 @@ def connect_to_server(where: Whereabouts) -> Lease:
         MissingDriver: the client's packages are not installed.
         UsageError: not a URL of Spark Connect.
     """
+    _refuse_old_connect(pyspark.__version__, "this client")
     host, port = _parse_server(where)
     public = where.public_parts({"host": host, "port": str(port)}) if "@" not in where.text else {}
     server = f"{public['host']}:{public['port']}" if public else f"the place that {where.source} names"
@@ -433,23 +520,36 @@ def connect_to_server(where: Whereabouts) -> Lease:
             warnings.simplefilter("ignore")
             from pyspark.sql.connect.client.retries import DefaultPolicy
             from pyspark.sql.connect.session import SparkSession
-    except ImportError:
-        raise MissingDriver(f"Spark Connect needs the client's packages: {INSTALL}.") from None
-    session = None
+    except ImportError as error:
+        raise _missing(error, "Spark Connect") from None
+    session, version = None, ""
     with suppress(*FAILURES, ValueError):  # their messages quote the URL, and its token
         session = SparkSession.builder.remote(where.text).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
-        session.version  # noqa: B018  the first call that reaches the server
-        return Lease(session, True, partial(_stop_quietly, session))
-    if session is not None:
-        _stop_quietly(session)
+        version = session.version  # the first call that reaches the server
+    with ExitStack() as on_failure:
+        on_failure.callback(_stop_quietly, session)
+        if version:
+            _refuse_old_connect(version, "the server")
+            on_failure.pop_all()
+            return Lease(session, True, partial(_stop_quietly, session))
     raise ConnectionFailed(f"The server at {server} is not a Spark Connect server, or refused the connection.")
 
 
+def _refuse_old_connect(version: str, where: str) -> None:
+    """Raise UsageError for a client or server of Spark Connect that cannot keep what was counted."""
+    if int(version.partition(".")[0]) < 4:
+        raise UsageError(
+            f"Spark Connect can be audited from Spark 4.0 on, and {where} is {version}. Run sqlaudit where the driver "
+            "runs, with a classic SparkSession or spark:yarn."
+        )
+
+
 def _stop_quietly(session: Any) -> None:
-    """Stop a session of Spark Connect, and ignore errors."""
+    """Stop a session of Spark Connect, if there is one, and ignore errors."""
     with suppress(*FAILURES):
-        session.stop()
+        if session is not None:
+            session.stop()
 
 
 def _parse_server(where: Whereabouts) -> tuple[str, int]:
@@ -526,7 +626,7 @@ def settle(session: Any) -> None:
     Raises:
         UsageError: a setting that is needed cannot be made here.
     """
-    for name in session.conf.getAll:
+    for name, _ in session.sql("SET").collect():
         if name.startswith(USUAL) and name not in NEEDED:
             _change_setting(name, "its default", partial(session.conf.unset, name))
     for name, value in NEEDED.items():
@@ -556,7 +656,7 @@ def _current(session: Any, name: str) -> str | None:
     """
     try:
         return str(session.conf.get(name))
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):  # an unknown one, since 4.0 and before
         return None
 
 
