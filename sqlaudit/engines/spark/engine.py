@@ -328,8 +328,14 @@ class SparkEngine(Engine):
         self.record(Statement(during, "/* rows of this machine as " + relation.sql + " */"), time.monotonic() - begun)
         return relation
 
+    def look_up(self, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> Relation:
+        """Return a few rows as a temporary view, which Spark sends to its executors with each statement."""
+        during = "keep " + name
+        empty = self._do(during, lambda: empty_frame(self._session, columns))
+        return self._keep(name, self._do(during, lambda: with_rows(self._session, empty, rows)))
+
     def _keep(self, name: str, frame: Any) -> Relation:
-        """Keep a checkpoint as a temporary view, replacing an older one of this name."""
+        """Keep a frame as a temporary view, replacing an older one of this name."""
         view = f"{self.private_prefix}kept_{name}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._release(view)
