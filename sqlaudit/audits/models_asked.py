@@ -257,12 +257,15 @@ class OpenedAudit:
         request: what is asked of it.
         combinations: counts persons with several combinations of the quasi-identifiers.
         spelling_conflicts: why nothing can be said of a sensitive attribute, by name; under None of any.
+        values: the values of sensitive attributes that were read to compare their spellings, with the number of NULL
+            rows, by name.
     """
 
     table: OpenedTable
     request: AuditRequest
     combinations: Combinations
     spelling_conflicts: Mapping[str | None, str]
+    values: Mapping[str, tuple[SensitiveTable | None, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -304,7 +307,8 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
     builder = table.histogram_builder(attribute, position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
-    values, nulls = sensitive_table(builder, attribute)
+    label = attribute.label if attribute else ""
+    values, nulls = opened.values[label] if label in opened.values else sensitive_table(builder, attribute)
     if attribute is not None:
         builder = builder.with_values(values, attribute.type)
     if known_rows is not KnownRows.ONE:
