@@ -189,6 +189,8 @@ def quietly(work: Callable[[], T]) -> T:
 
 
 Names = Callable[[str], Iterable[str]] | Iterable[str]
+_CURRENT_USER = "SELECT current_user() FROM VALUES (1)"
+"""Spark answers without a job what reads values that are in the statement, and not what reads nothing."""
 
 
 _WITHOUT_CONSTANTS = re.compile(
@@ -404,7 +406,7 @@ class SparkEngine(Engine):
 
     def access(self) -> str:
         """Return the user, and that it only reads. Spark has no read-only mode, so this is what the statements do."""
-        user = self._do("Spark's user", lambda: self._session.sql("SELECT current_user()").collect()[0][0])
+        user = self._do("Spark's user", lambda: self._session.sql(_CURRENT_USER).collect()[0][0])
         return f"user {user}, SELECT only; temporary views in a session of its own"
 
     # --- running work on Spark ---
