@@ -117,3 +117,6 @@ SELECT *
 FROM {{ counted }} AS counted
 WHERE n <= {{ most }}
 {% endif %}
+{% if limit is not none %}
+LIMIT {{ limit }}
+{% endif %}

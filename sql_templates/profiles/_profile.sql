@@ -20,9 +20,25 @@ target AS (
 
 {# Every different value of every column, with its number of rows: one scan, one grouping a column. Those of `few` rows are
    sorted in DuckDB, which otherwise prepares what is made of them once a column, with all patterns. Those of a whole table
-   may be as many as its cells. #}
+   may be as many as its cells. On Spark the first rows are in one partition. Unfolded, they stay there, while each grouping
+   set would be sent to the executors again, and so would all that is made of them. #}
 {% macro value_groups(columns) %}
 value_groups AS {{ "MATERIALIZED " if first is not none and dialect != "duckdb" }}(
+    {% if first is not none and dialect == "spark" %}
+    SELECT {% for column in columns %}c{{ loop.index0 }}, {% endfor %}column_number, COUNT(*) AS n
+    FROM (
+        SELECT
+        {% for column in columns %}
+            CASE WHEN column_number = {{ loop.index0 }} THEN c{{ loop.index0 }} END AS c{{ loop.index0 }},
+        {% endfor %}
+            column_number
+        FROM (
+            SELECT target.*, UNNEST([{{ range(columns | length) | join(", ") }}]) AS column_number
+            FROM target
+        ) AS unfolded
+    ) AS cells
+    GROUP BY {% for column in columns %}c{{ loop.index0 }}, {% endfor %}column_number
+    {% else %}
     SELECT
     {% for column in columns %}
         c{{ loop.index0 }},
@@ -32,6 +48,7 @@ value_groups AS {{ "MATERIALIZED " if first is not none and dialect != "duckdb" 
     FROM target
     GROUP BY GROUPING SETS ({% for column in columns %}(c{{ loop.index0 }}){{ ", " if not loop.last }}{% endfor %})
     {{ "ORDER BY column_number" if few is true and dialect == "duckdb" }}
+    {% endif %}
 )
 {%- endmacro %}
 

@@ -257,12 +257,15 @@ class OpenedAudit:
         request: what is asked of it.
         combinations: counts persons with several combinations of the quasi-identifiers.
         spelling_conflicts: why nothing can be said of a sensitive attribute, by name; under None of any.
+        values: the values of sensitive attributes that were read to compare their spellings, with the number of NULL
+            rows, by name.
     """
 
     table: OpenedTable
     request: AuditRequest
     combinations: Combinations
     spelling_conflicts: Mapping[str | None, str]
+    values: Mapping[str, tuple[SensitiveTable | None, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -304,7 +307,10 @@ def audit_part(opened: OpenedAudit, attribute: Resolved | None, position: int) -
     builder = table.histogram_builder(attribute, position)
     if attribute is not None:
         builder = builder.with_lanes(attribute.collated, MAX_VALUES_READ + 1)
-    values, nulls = sensitive_table(builder, attribute)
+    label = attribute.label if attribute else ""
+    values, nulls = opened.values[label] if label in opened.values else sensitive_table(builder, attribute)
+    if attribute is not None:
+        builder = builder.with_values(values, attribute.type)
     if known_rows is not KnownRows.ONE:
         builder = builder.with_people(values)
     frame = builder.frame
@@ -342,7 +348,6 @@ def _part(
     # The attribute as the frame has it
     attribute = None if attribute is None or frame.sensitive is None else replace(attribute, sql=frame.sensitive)
     engine, roles, request = opened.table.engine, opened.table.named_roles, opened.request
-    histogram = builder.build(frame.sensitive, table)
     inputs = inputs_of(opened.table.inputs, attribute.label if attribute else None, table, roles.values)
     context = Context(table, 0, inputs, frozenset(requirement.model for requirement in request.requirements))
     evaluations = asked_models(request.requirements, context, roles, attribute, position)
@@ -350,13 +355,14 @@ def _part(
         builder, attribute, evaluations if frame is rows else without_population(evaluations)
     )
     models = [item.model for item in evaluations]
+    histogram = _build(builder, table, models)
     population = _population(opened.table, attribute, frame, models, request.show_values)
     persons = _persons(engine, rows, models)
     facts = (*facts_of(histogram, evaluations), *((DISTINCT, LARGEST) if request.worst_classes_read else ()))
     histogram = builder.keep_facts(histogram, list({fact.name: fact for fact in facts}.values()))
     classes = _Classes(opened, attribute, evaluations, builder, histogram)
     keys, together = classes.keys, engine.answers_together
-    if together:
+    if together and histogram.engine is engine:
         histogram.ask_ahead([*statements_of(histogram, evaluations), *([] if keys else classes.foreseen())])
     verdicts = undecided(judge(histogram, evaluations, frame, population, persons), opened.spelling_conflicts)
     failing_classes = [
@@ -389,7 +395,7 @@ def _with_all_rows(part: Part, opened: OpenedAudit, builder: HistogramBuilder) -
     persons_frame = make_known_rows_frame(builder.engine, builder.frame, builder.number)
     number = KNOWN_ROWS_OFFSET + builder.number
     builder = replace(builder, frame=persons_frame, nulls=NullPolicy.EQUAL, number=number)
-    histogram = builder.build(persons_frame.sensitive, part.table)
+    histogram = _build(builder, part.table, [item.model for item in evaluations])
     persons_verdicts = undecided(judge(histogram, evaluations, persons_frame), opened.spelling_conflicts)
     verdicts = replace(part.judged, checks=worse_checks(part.judged.checks, persons_verdicts.checks))
     texts = dict.fromkeys(check.text for check in persons_verdicts.checks if check.status not in (None, Status.PASS))
@@ -397,6 +403,13 @@ def _with_all_rows(part: Part, opened: OpenedAudit, builder: HistogramBuilder) -
     unnamed = tuple(f"{text!r} {whom}" for text in texts)
     persons = part.persons or _alike(persons_verdicts, part.judged)
     return replace(part, judged=replace(verdicts, unnamed=(*verdicts.unnamed, *unnamed)), persons=persons)
+
+
+def _build(builder: HistogramBuilder, table: SensitiveTable | None, models: Sequence[Model]) -> ClassHistogram:
+    """Count the classes, on the workbench if they fit it and no model reads them together with the rows."""
+    sensitive = builder.frame.sensitive
+    joins_rows = any(model.joins_rows for model in models)
+    return (None if joins_rows else builder.hand_over(sensitive, table)) or builder.build(sensitive, table)
 
 
 @dataclass(frozen=True)

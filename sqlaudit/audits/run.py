@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlaudit.audits.models_asked import (
@@ -20,8 +20,9 @@ from sqlaudit.base.errors import ExitCode, verdict
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import MISSING_VALUES, Warned
+from sqlaudit.classes.facts import SensitiveTable
 from sqlaudit.classes.failing import AllFailing, ClassSizes
-from sqlaudit.classes.opening import OpenedTable, describe_roles, open_table
+from sqlaudit.classes.opening import OpenedTable, describe_roles, open_table, sensitive_table
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.models.base import Check
@@ -141,7 +142,13 @@ def _open_audit(
         table = replace(
             table, inputs=inputs_with_sampling(table.inputs, engine, table.relation, table.roles, table.named_roles)
         )
-    return OpenedAudit(table, request, Combinations(engine), _spelling_conflicts(table))
+    read = {
+        attribute.label: sensitive_table(table.histogram_builder(attribute), attribute)
+        for attribute in table.roles.sensitive
+        if attribute.label in table.attributes_read_as_texts
+    }
+    conflicts = _spelling_conflicts(table, {label: values for label, (values, _) in read.items() if values})
+    return OpenedAudit(table, request, Combinations(engine), conflicts, read)
 
 
 def _open_exactly(engine: Engine, request: AuditRequest) -> Relation:
@@ -185,12 +192,16 @@ def _warnings(opened: OpenedAudit, judged: Judged) -> tuple[Warned, ...]:
     )
 
 
-def _spelling_conflicts(table: OpenedTable) -> dict[str | None, str]:
+def _spelling_conflicts(table: OpenedTable, read: Mapping[str, SensitiveTable]) -> dict[str | None, str]:
     """Return why attributes cannot be judged, by name: two of their values may be spellings of one value.
 
     The key None stands for all attributes: people are spelled in several ways, or attributes are judged jointly.
+
+    Args:
+        table: the table.
+        read: the values of attributes that were read, by name.
     """
-    conflicts: dict[str | None, str] = dict(table.spelling_conflicts().items())
+    conflicts: dict[str | None, str] = dict(table.spelling_conflicts(read).items())
     entity = table.roles.entity.label if table.roles.entity else ""
     of_all = " ".join(conflicts.values()) if table.named_roles.joint else conflicts.pop(entity, "")
     return conflicts | ({None: of_all} if of_all else {})

@@ -437,6 +437,7 @@ class ClassHistogram:
         kept_facts: the facts in it.
         cells: a FROM item of materialized cells (id, lane, c), a row each, which `classes` collects into lists when it
             is read; empty = there is none.
+        rows_engine: the engine that has the rows of the table, if the classes are on its workbench; None = `engine`.
     """
 
     engine: Engine
@@ -448,6 +449,7 @@ class ClassHistogram:
     facts_relation: str = ""
     kept_facts: tuple[Fact, ...] = ()
     cells: str = ""
+    rows_engine: Engine | None = None
 
     @property
     def lane_count(self) -> int:

@@ -70,8 +70,14 @@ MAX_MATCHED_CODES = 20_000_000
 """Largest number of codes (cells times columns) that are matched in Python, where each takes about ten bytes."""
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
+MAX_NUMBERS_HANDED_OVER = 32_000_000
+"""Largest number of counts that a workbench takes, of eight bytes each: two million different vectors of 12 values."""
 SAMPLE_ROWS = 1_000_000
 """Rows of the sample from which the width of lanes is guessed."""
+
+
+_EXACT_TYPES = frozenset(["string", "tinyint", "smallint", "int", "bigint", "boolean", "date"])
+"""Types whose values Python returns to the engine as they came."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ class HistogramBuilder:
         frame: the table.
         nulls: the policy for missing values in keys.
         number: the number of this histogram in the session. Each has relations of its own.
-        lanes: a FROM item of the materialized sensitive values with their lanes (`with_lanes`); empty = there is none.
+        lanes: a FROM item of the sensitive values with their lanes (`with_lanes`); empty = statements number them.
     """
 
     engine: Engine
@@ -172,6 +178,23 @@ class HistogramBuilder:
             return self
         statement = self._render("values_counted", "sensitive values", sensitive, text=text, most=limit)
         return replace(self, lanes=self._materialize(self._relation_name("totals"), statement))
+
+    def with_values(self, table: SensitiveTable | None, type_name: str) -> HistogramBuilder:
+        """Give the values that were read back to the engine as data, so that no later statement counts them again.
+
+        Args:
+            table: the sensitive attribute over the whole table.
+            type_name: its type in the engine.
+
+        Returns:
+            The builder with the values, or unchanged if the engine takes none, or not every value of the type exactly.
+        """
+        if table is None or self.lanes or type_name.lower() not in _EXACT_TYPES:
+            return self
+        columns = [("lane", "BIGINT"), ("s", type_name), ("total", "BIGINT")]
+        rows = [(lane, *row) for lane, row in enumerate(zip(table.values, table.totals, strict=True))]
+        lanes = self.engine.look_up(self._relation_name("totals"), columns, rows)
+        return self if lanes is None else replace(self, lanes=lanes.sql)
 
     def with_people(self, table: SensitiveTable | None) -> HistogramBuilder:
         """Group the rows by class and person once, if the engine can; values are kept if they are packed later.
@@ -223,6 +246,31 @@ class HistogramBuilder:
             name = self._relation_name("keyed" if keep_keys else "classes")
             classes = self._cells_relation(name, sensitive, table, keep_keys)
         return ClassHistogram(self.engine, table, classes, totals, "packed" if packed else "cells")
+
+    def hand_over(self, sensitive: str | None, table: SensitiveTable | None) -> ClassHistogram | None:
+        """Count the classes with one statement, and hand the different count vectors to the engine's workbench.
+
+        What is asked of them there costs the engine nothing. Lanes fit every count, since words are added up faster
+        than a sample is read to make them narrow.
+
+        Returns:
+            The classes; None if the engine is its own workbench, or if they are no count vectors or too many.
+        """
+        engine, values = self.engine, table.distinct if table else 0
+        if engine.own_workbench or self.nulls is NullPolicy.WILDCARD or values > PACKED_VALUES:
+            return None
+        most = MAX_NUMBERS_HANDED_OVER // (4 + values)
+        packing = self._plan_packing(table, max(table.totals, default=1) if table else 1)
+        limit = most + 1 if table is None or table.total > most else None
+        statement = self._packed_statement(sensitive, table, False, packing, limit=limit)
+        name, workbench = self._relation_name("classes"), engine.workbench()
+        classes = engine.hand_over(name, statement).sql
+        if limit is not None:
+            count = render("base/row_count.sql", workbench.dialect, step="number of vectors", source=Raw(classes))
+            if int(workbench.run(count)[0][0]) > most:
+                workbench.drop(name)
+                return None
+        return ClassHistogram(workbench, table, classes, "", "packed", rows_engine=engine)
 
     def keep_facts(self, histogram: ClassHistogram, facts: Sequence[Fact]) -> ClassHistogram:
         """Materialize facts that several statements read, if computing them unfolds lists of cells.
@@ -412,6 +460,7 @@ class HistogramBuilder:
         packing: Packing,
         part: ClassPart | None = None,
         narrow: tuple[str, int] = ("", 0),
+        limit: int | None = None,
     ) -> Statement:
         """Return the statement of the classes as count vectors.
 
@@ -423,6 +472,7 @@ class HistogramBuilder:
             part: the part of the classes; None = all.
             narrow: a FROM item of the classes in lanes that are too narrow for some, and the largest count of these
                 lanes. Only the other classes are counted again.
+            limit: the largest number of rows; None = all.
         """
         has_null = table is not None and table.has_null
         people = self._grouped_people(table, keep_keys)
@@ -443,6 +493,7 @@ class HistogramBuilder:
             null_weights=packing.weights_of(table.distinct - 1) if table and has_null else [],
             text=table is not None and table.text,
             keep_keys=keep_keys,
+            limit=limit,
         )
 
     def _cells_statement(

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Protocol, TypeVar, cast
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
@@ -95,11 +95,13 @@ class ColumnValues:
         name: the column as the user named it.
         places: the tables that have it, each with the column there.
         missing: whether NULL is a value. It is one of a sensitive attribute, but no person.
+        values: its different values if they were read, each as the text that it is; None = they were not.
     """
 
     name: str
     places: Sequence[tuple[Relation, ValueExpression]]
     missing: bool = True
+    values: Sequence[object] | None = field(default=None, repr=False)
 
 
 def value_columns(
@@ -262,7 +264,7 @@ def _spelling_conflict(engine: Engine, column: ColumnValues, values: Folding | N
     plan = _plan_spelling_check(engine, column, values)
     if not isinstance(plan, Statement):
         return plan or ""
-    number, unsure, nested = (int(count) for count in engine.run(plan)[0])
+    number, unsure, nested = _count_spellings(engine, column, plan)
     if nested:
         return _nested_message(column.name, "texts in brackets")
     exact, folded = spelled("values", "exact"), spelled("values", "fold")
@@ -278,6 +280,16 @@ def _spelling_conflict(engine: Engine, column: ColumnValues, values: Folding | N
         f"{subject} in column {column.name} {verb} written in several ways, which differ only in {differences}. Choose "
         f"whether they are one with {folded}, or different with {exact}."
     )
+
+
+def _count_spellings(engine: Engine, column: ColumnValues, statement: Statement) -> list[int]:
+    """Return the figures of `spelling_statement`. Values that were read are folded on the workbench."""
+    if column.values is not None:
+        engine = engine.workbench()
+        rows = engine.keep_rows("sqlaudit_spellings", [("value", "VARCHAR")], [[(value,) for value in column.values]])
+        places = [(rows, Resolved("value", "value", Kind.TEXT, "value", "VARCHAR"))]
+        statement = spelling_statement(replace(column, places=places), engine.dialect)
+    return [int(count) for count in engine.run(statement)[0]]
 
 
 def column_type(engine: Engine, relation: Relation, column: ValueExpression) -> tuple[Kind, str]:
@@ -352,6 +364,8 @@ def copy_columns(
 _HASHABLE_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 MAX_VALUES_READ = 10_000
 """Largest number of sensitive values whose totals are read into Python."""
+_TEXT_TYPES = re.compile(r"string|text|varchar(\(\d+\))?|character varying(\(\d+\))?", re.IGNORECASE)
+"""Types whose equal values are equal texts, unless a column has a collation."""
 
 
 @dataclass(frozen=True)
@@ -530,17 +544,42 @@ class OpenedTable:
         """Return the builder of the histogram of one sensitive attribute, the one at this position."""
         return HistogramBuilder(self.engine, self.frame(attribute), self.named_roles.nulls, position)
 
-    def spelling_conflicts(self) -> dict[str, str]:
-        """Return a sentence for each column whose spellings the user must decide on, by its name."""
-        return spelling_conflicts(self.engine, self._value_columns(), self.named_roles.values)
+    def spelling_conflicts(self, read: Mapping[str, SensitiveTable]) -> dict[str, str]:
+        """Return a sentence for each column whose spellings the user must decide on, by its name.
+
+        Args:
+            read: the values of sensitive attributes that were read, by name.
+        """
+        texts = self.attributes_read_as_texts
+        columns = [
+            replace(column, values=read[column.name].values if column.name in texts else None)
+            for column in self._value_columns()
+        ]
+        return spelling_conflicts(self.engine, columns, self.named_roles.values)
+
+    @property
+    def attributes_read_as_texts(self) -> frozenset[str]:
+        """The names of the sensitive attributes whose different values, once read, show all their spellings.
+
+        That is so for plain texts of this table. An engine that is its own workbench compares spellings itself.
+        """
+        if self.engine.own_workbench or self.population is not None or self.named_roles.values is not None:
+            return frozenset()
+        return frozenset(
+            attribute.label
+            for attribute in self.roles.sensitive
+            if attribute.column is not None and attribute.column not in self.relation.respelled
+            if attribute.kind is Kind.TEXT and _TEXT_TYPES.fullmatch(attribute.type)
+        )
 
     def refuse_spelling_conflicts(self) -> None:
         """Raise UsageError if the user must decide on the spellings of a column."""
         refuse_spelling_conflicts(self.engine, self._value_columns(), self.named_roles.values)
 
     def spelling_statements(self) -> list[Statement]:
-        """Return the statements of `spelling_conflicts`."""
-        return spelling_statements(self.engine, self._value_columns(), self.named_roles.values)
+        """Return the statements of `spelling_conflicts` that read the table."""
+        columns = (column for column in self._value_columns() if column.name not in self.attributes_read_as_texts)
+        return spelling_statements(self.engine, columns, self.named_roles.values)
 
     def _value_columns(self) -> list[ColumnValues]:
         others = () if self.population is None else (self.population,)

@@ -172,6 +172,13 @@ class Engine(ABC):
         """Return the bytes that statements may take before they spill to disk; None if only the server knows."""
         return None
 
+    def look_up(self, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> Relation | None:
+        """Return a few rows as a relation called `name` that statements read as data; None if that saves nothing here.
+
+        `columns` are (name, type in this engine's dialect).
+        """
+        return None
+
     def drop(self, name: str) -> None:
         """Drop a temporary relation made by `materialize` or `keep_rows`."""
         raise NotImplementedError(f"{self.name} cannot keep temporary relations")

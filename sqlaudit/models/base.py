@@ -18,6 +18,7 @@ from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, Level, Sensitive
 from sqlaudit.classes.failing import ClassFigure, ClassListing, ClassSizes, level_macro
 
 if TYPE_CHECKING:  # few audits count people
+    from sqlaudit.engines.contract import Engine
     from sqlaudit.models.people import PeopleFigures
 
 # What a privacy model is: it names the facts it needs, says when a class fails, and judges what comes back.
@@ -128,6 +129,8 @@ class Model:
     """Whether `holds` decides any class from the counts of its values, and nothing else of the table matters."""
     own_statements: ClassVar[bool] = True
     """Whether it needs further statements besides those on the classes of the table."""
+    joins_rows: ClassVar[bool] = False
+    """Whether one of these reads the classes together with the rows, so that one engine must have both."""
     counts_people: ClassVar[bool] = False
     """Whether it counts people and their events, so that people fail, and not rows or classes."""
     known_rows: ClassVar[tuple[KnownRows, ...]] = ()
@@ -346,17 +349,22 @@ class Question:
     _rows: dict[tuple[str, tuple[object, ...]], list[Row]] = field(default_factory=dict)
 
     def ask(self, statement: Statement, parameters: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of a statement with the parameters $1, $2, …. They are stored, as the next model may run the
-        same one."""
+        """Return the rows of a statement over the table, with the parameters $1, $2, …. They are stored, as the next
+        model may run the same one."""
         key = (statement.sql, tuple(parameters))
         if key not in self._rows:
-            self._rows[key] = self.histogram.ask(statement, parameters)
+            self._rows[key] = self._engine.run(statement, parameters)
         return self._rows[key]
 
     @property
     def dialect(self) -> str:
         """Return what statements are rendered for."""
-        return self.histogram.engine.dialect
+        return self._engine.dialect
+
+    @property
+    def _engine(self) -> Engine:
+        """The engine that has the rows of the table."""
+        return self.histogram.rows_engine or self.histogram.engine
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,7 @@ class SecurityEstimate(QueryModel, FunctionModel):
     parameters: ClassVar = (Parameter("psi", "decimal", "lowest estimate allowed", 0),)
     short_forms: ClassVar[tuple[str, ...]] = ("psi",)
     needs: ClassVar[tuple[str, ...]] = ("class_function", "width")
+    joins_rows: ClassVar[bool] = True
     side: ClassVar[str] = "lowest"
 
     def judge_query(self, question: Question) -> Judgement:

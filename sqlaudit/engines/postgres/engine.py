@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from operator import itemgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from sqlaudit.base.errors import EngineError, MissingDriver, PermissionDenied, SqlauditError, UsageError
 
@@ -28,6 +28,9 @@ from sqlaudit.engines.postgres.errors import sentence
 from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, describe
 from sqlaudit.engines.postgres.session import PostgresSession
 from sqlaudit.engines.postgres.values import as_array
+
+if TYPE_CHECKING:  # few commands need a workbench
+    from sqlaudit.engines.duckdb.engine import DuckDBEngine
 
 # Several statements as one, since PostgreSQL can keep nothing: shared parts are computed once, within that statement.
 #
@@ -97,6 +100,7 @@ class PostgresEngine(PostgresSession):
     def __init__(self, db: str | Whereabouts, limits: Limits | None = None) -> None:
         self._streams = 0
         self._columns: list[str] = []
+        self._bench: DuckDBEngine | None = None
         super().__init__(db, limits)
 
     # --- targets ---
@@ -228,6 +232,34 @@ class PostgresEngine(PostgresSession):
         """Return the columns of a statement's result with their kinds, without running it."""
         text = "SELECT * FROM (\n" + statement.sql + "\n) AS statement"
         return tuple(column.info for column in describe(self._ask, self._probe(text, step_of(statement))))
+
+    def workbench(self) -> DuckDBEngine:
+        """Return a DuckDB in memory, with what is left of the limits."""
+        if self._bench is None:
+            from sqlaudit.engines.duckdb.engine import DuckDBEngine
+
+            self._bench = DuckDBEngine(None, self.limits_left())
+            self._bench.executed = self.executed
+        self._bench.tracer, self._bench.progress = self.tracer, self.progress
+        return self._bench
+
+    def hand_over(self, name: str, statement: Statement) -> Relation:
+        """Keep the result of a statement on the workbench as `name`."""
+        return self.workbench().keep_frame(name, self.columns_as_arrays(statement))
+
+    def cancel(self) -> None:
+        """Stop the running statement, here or on the workbench."""
+        if self._bench is not None:
+            self._bench.cancel()
+        super().cancel()
+
+    def close(self) -> None:
+        """Close the workbench, and release the connection; safe to call twice."""
+        try:
+            if self._bench is not None:
+                self._bench.close()
+        finally:
+            super().close()
 
     def explain(self, statement: Statement, show_values: bool = False) -> str:
         """Return PostgreSQL's plan for a statement."""

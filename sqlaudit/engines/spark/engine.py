@@ -191,6 +191,8 @@ def quietly(work: Callable[[], T]) -> T:
 
 
 Names = Callable[[str], Iterable[str]] | Iterable[str]
+_CURRENT_USER = "SELECT current_user() FROM VALUES (1)"
+"""Spark answers without a job what reads values that are in the statement, and not what reads nothing."""
 
 
 _WITHOUT_CONSTANTS = re.compile(
@@ -330,8 +332,14 @@ class SparkEngine(Engine):
         self.record(Statement(during, "/* rows of this machine as " + relation.sql + " */"), time.monotonic() - begun)
         return relation
 
+    def look_up(self, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> Relation:
+        """Return a few rows as a temporary view, which Spark sends to its executors with each statement."""
+        during = "keep " + name
+        empty = self._do(during, lambda: empty_frame(self._session, columns))
+        return self._keep(name, self._do(during, lambda: with_rows(self._session, empty, rows)))
+
     def _keep(self, name: str, frame: Any) -> Relation:
-        """Keep a checkpoint as a temporary view, replacing an older one of this name."""
+        """Keep a frame as a temporary view, replacing an older one of this name."""
         view = f"{self.private_prefix}kept_{name}"
         self._do("a view", lambda: frame.createOrReplaceTempView(view))
         self._release(view)
@@ -400,7 +408,7 @@ class SparkEngine(Engine):
 
     def access(self) -> str:
         """Return the user, and that it only reads. Spark has no read-only mode, so this is what the statements do."""
-        user = self._do("Spark's user", lambda: self._session.sql("SELECT current_user()").collect()[0][0])
+        user = self._do("Spark's user", lambda: self._session.sql(_CURRENT_USER).collect()[0][0])
         return f"user {user}, SELECT only; temporary views in a session of its own"
 
     # --- running work on Spark ---
