@@ -11,7 +11,8 @@ of the workbench beside it and of large tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,37 @@ def _on_spark(item: pytest.Item) -> bool:
 def _narrowed(items: Sequence[pytest.Item]) -> bool:
     """Whether single tests of a module were asked for, and others of it are not here."""
     return bool(items) and any("::" in str(argument) for argument in items[0].config.args)
+
+
+_ONE_TASK = re.compile(
+    r"OVER \((?!\s*PARTITION BY)(?!ORDER BY place NULLS LAST\) - size)[^)]*\)?|WINDOW \w+ AS \((?!PARTITION)"
+)
+"""A window without PARTITION BY; not that over the ranges of values, of which there are at most 128."""
+_VALUES = "different values of a sensitive attribute, at most 10,000"
+_OF_COLUMN = "different values of one column, which the workbench gets"
+_FEW = "rows of a table of at most 100,000"
+IN_ONE_TASK = {
+    "audits/disclosure/class_of_person.sql": _VALUES,
+    "audits/disclosure/grown.sql": "classes that further rows get into",
+    "audits/worst_classes.sql": "classes of equal size and distribution",
+    "classes/classes_cells.sql": _VALUES,
+    "classes/classes_packed.sql": _VALUES,
+    "classes/classes_wildcard.sql": "patterns with NULLs, each of which is compared with each other",
+    "classes/totals.sql": _VALUES,
+    "classes/values_counted.sql": _VALUES,
+    "classes/failing_classes.sql": "classes of equal size and figures",
+    "column_sets/columns_codes.sql": _FEW,
+    "hierarchies/hierarchy_values.sql": _OF_COLUMN,
+    "lattices/lattice_cells.sql": _OF_COLUMN,
+    "remedies/remedy_patterns.sql": _FEW,
+    "remedies/remedy_release.sql": _FEW,
+}
+"""The templates that may have such a window on Spark, and what it is over."""
+
+
+def windows_in_one_task(text: str) -> list[str]:
+    """Return the windows of a statement that bring all their rows into one task of a cluster."""
+    return [match[0] for match in _ONE_TASK.finditer(text)]
 
 
 class Executed:
@@ -112,12 +144,15 @@ class Executed:
 
         def noted(engine: SparkEngine, text: str, parameters: Sequence[Any] = ()) -> Any:
             made = frame(engine, text, parameters)
-            self.templates.update(self._of(text))
+            templates = self._of(text)
+            self.templates.update(templates)
+            unbounded = [name for name in templates[:1] if windows_in_one_task(text) and name not in IN_ONE_TASK]
+            assert not unbounded, f"{unbounded[0]} has a window without PARTITION BY: Spark runs it in one task"
             return made
 
         SparkEngine._frame = noted  # type: ignore[method-assign]
 
-    def _of(self, text: str) -> Iterable[str]:
+    def _of(self, text: str) -> tuple[str, ...]:
         body = text[text.find("/* sqlaudit: ") :].partition("*/\n")[2]
         return self._made_of.get(body) or self._made_of.get(body.rpartition("\n) AS given(")[0], ())
 

@@ -1,6 +1,7 @@
 {# Every column as small whole numbers: NULL is 0, values are 1, 2, … Equal values have equal codes and nothing else is
    promised. Whole numbers in a narrow range keep their distance from the smallest one (`wide`: in numbers of more than
    64 bits), others get a dictionary; what is kept stays. #}
+{% import "base/_numbers.sql" as numbers with context %}
 WITH lows AS (
     SELECT
     {% for column in columns if column.offset %}
@@ -10,10 +11,7 @@ WITH lows AS (
     FROM {{ source }}
 )
 {% for column in columns if not column.offset %}
-, dictionary_{{ column.name }} AS (
-    SELECT value, ROW_NUMBER() OVER ({{ "ORDER BY value" if ordered or dialect == "spark" }}) AS code
-    FROM (SELECT DISTINCT {{ column.name }} AS value FROM {{ source }} WHERE {{ column.name }} IS NOT NULL) AS seen
-)
+, {{ numbers.dictionary("dictionary_" ~ column.name, "SELECT DISTINCT " ~ column.name ~ " AS value FROM " ~ source ~ " WHERE " ~ column.name ~ " IS NOT NULL", many, ordered) }}
 {% endfor %}
 SELECT
 {% for name in kept %}

@@ -43,7 +43,7 @@ SELECT
     {% for column in columns %}{% if column.numbers or column.codes is not none %}COALESCE(codes_{{ loop.index0 }}.k{{ word }}, {{ column.missing[word] }}){% else %}{{ column.missing[word] }}{% endif %}{{ " + " if not loop.last }}{% endfor %}{{ "0" if not columns }} AS k{{ word }},
 {% endfor %}
 {% for column in columns %}
-    CASE WHEN q{{ loop.index0 }} IS NULL THEN {{ column.missing[words] }} ELSE 0 END AS z{{ loop.index0 }},
+    {{ "codes_" ~ loop.index0 ~ ".z" if column.value == "id" else "CASE WHEN q" ~ loop.index0 ~ " IS NULL THEN " ~ column.missing[words] ~ " ELSE 0 END" }} AS z{{ loop.index0 }},
 {% endfor %}
 {% for other in others %}
     o{{ loop.index }},
@@ -54,6 +54,6 @@ FROM target
     {% if column.numbers %}
 LEFT JOIN codes_{{ loop.index0 }} ON target.q{{ loop.index0 }} = codes_{{ loop.index0 }}.v
     {% elif column.codes is not none %}
-LEFT JOIN {{ column.codes }} AS codes_{{ loop.index0 }} ON target.q{{ loop.index0 }} = codes_{{ loop.index0 }}.v
+LEFT JOIN {{ column.codes }} AS codes_{{ loop.index0 }} ON target.q{{ loop.index0 }} = codes_{{ loop.index0 }}.{{ column.value }}
     {% endif %}
 {% endfor %}

@@ -19,7 +19,7 @@ GROUP BY {{ keys() }}{{ ", " ~ more if more }}
     SELECT
         {% for dimension in release.dimensions %}{{ ", " if not loop.first }}{{ dimension }} AS d{{ loop.index0 }}{% endfor %}
         {% if before %}, {{ number }} AS e{% endif %}
-        {% if by_person %}, {{ release.entity or ("ROW_NUMBER() OVER (ORDER BY 1)" if dialect == "spark" else "ROW_NUMBER() OVER ()") }} AS p{% endif %}
+        {% if by_person %}, {{ release.entity or "ROW_NUMBER() OVER ()" }} AS p{% endif %}
         {% if value %}, {{ "ABS(" ~ release.value ~ ")" if absolute and not entity else release.value }} AS v{% endif %}
         {% if weight %}, {{ release.weight }} AS w{% endif %}
         {% if holding %}, {{ release.holding }} AS h{% endif %}

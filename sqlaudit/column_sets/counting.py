@@ -23,7 +23,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.histogram import MAX_MATCHED_CODES
 from sqlaudit.classes.matching import match_patterns
 from sqlaudit.column_sets.masks import bits, mask_of
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.contract import ONE_TASK_ROWS, Engine
 
 # The columns of the target that are searched.
 
@@ -286,7 +286,13 @@ def _make_codes(
         for info, width in zip(infos, row[2::2], strict=True)
     ]
     statement = render(
-        "column_sets/columns_codes.sql", engine.dialect, source=source, columns=codes, kept=values, ordered=ordered
+        "column_sets/columns_codes.sql",
+        engine.dialect,
+        source=source,
+        columns=codes,
+        kept=values,
+        ordered=ordered,
+        many=int(row[0]) > ONE_TASK_ROWS,
     )
     home = _home_engine(engine)
     coded = engine.materialize(_CODES, statement) if home is engine else engine.hand_over(_CODES, statement)

@@ -55,6 +55,10 @@ ProgressHook = Callable[[str, float | None], None]
 """Called with the step's name and the share done between 0 and 1, None when unknown."""
 
 
+ONE_TASK_ROWS = 100_000
+"""Up to this many rows, one task of a cluster numbers what is in them; beyond, tasks share the work."""
+
+
 class Engine(ABC):
     """A connection to one database, read-only.
 

@@ -105,6 +105,7 @@ class AuditedTable:
                     "position": position,
                     "missing": next((row[1:] for row in numbers if row[-1]), (0,) * (self.layout.words + 1)),
                     "codes": coded.codes if here else None,
+                    "value": column.value,
                     "numbers": [] if here else numbers,
                     "kind": column.dictionary.holds.kind.value,
                     "listed": [(Raw(table.columns[position]), table) for table in listed],

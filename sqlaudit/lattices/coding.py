@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlaudit.audits.models_asked import asked_models
@@ -41,10 +41,12 @@ class KeyColumn:
     Args:
         column: the column or expression in the audited relation.
         dictionary: its values on the workbench with their labels.
+        value: what of the dictionary the column holds: `v`, a value, or `id`, its number.
     """
 
     column: Resolved
     dictionary: Dictionary
+    value: str = "v"
 
     @property
     def height(self) -> int:
@@ -355,6 +357,7 @@ def inherited(model: Model, limit_rows: int) -> bool:
 BASE = "sqlaudit_lattice_base"
 _CELLS = "sqlaudit_lattice_cells"
 _COUNTED = "sqlaudit_lattice_counted"
+_NUMBERED = "sqlaudit_lattice_numbered"
 
 
 def base_histogram(
@@ -375,11 +378,12 @@ def base_histogram(
     """
     counted = [(one, one.table, one.resolved.sql) for one in attributes if one.counted and one.table and one.resolved]
     if workbench is engine:
-        source, names = relation, {"value": "v", "lane": "s"}
+        source, lane = relation, "s"
         values: list[Raw | Resolved] = [column.column for column in columns]
         lanes = [(Raw(sql), _lanes(engine, relation, one, table, sql)) for one, table, sql in counted]
     else:
-        source, names = _cells(engine, workbench, relation, columns, counted), {"value": "id", "lane": "lane"}
+        others = [(sql, table.text) for _, table, sql in counted]
+        source, lane = _cells(engine, workbench, relation, columns, others), "lane"
         values = [Raw(f"i{i}") for i in range(len(columns))]
         lanes = [
             (Raw(f"i{i}"), Raw(f"(SELECT range AS lane FROM range({table.distinct}))"))
@@ -392,8 +396,8 @@ def base_histogram(
         source=source,
         words=layout.words,
         columns=[
-            {"sql": sql, "codes": place.codes, "value": names["value"]}
-            for sql, place in zip(values, layout.columns, strict=True)
+            {"sql": sql, "codes": place.codes, "value": column.value if workbench is engine else "id"}
+            for sql, place, column in zip(values, layout.columns, columns, strict=True)
         ],
         attributes=[
             {
@@ -402,7 +406,7 @@ def base_histogram(
                 "aggregate": one.words[0][1] if one.words else "SUM",
                 "sql": sql,
                 "lanes": listed,
-                "value": names["lane"],
+                "value": lane,
             }
             for (one, _, _), (sql, listed) in zip(counted, lanes, strict=True)
         ],
@@ -419,16 +423,28 @@ def _cells(
     workbench: Engine,
     relation: Relation,
     columns: Sequence[KeyColumn],
-    counted: Sequence[tuple[Attribute, SensitiveTable, str]],
+    others: Sequence[tuple[str, bool]],
+    entity: Resolved | None = None,
+    *,
+    nullable: bool = False,
 ) -> Relation:
-    """Numbers of values with their counts, on the workbench."""
-    named = [(column.column.sql, column.dictionary.holds.kind.value, False) for column in columns]
-    named += [(sql, "", table.text) for _, table, sql in counted]
+    """Numbers of values with their counts, on the workbench.
+
+    Args:
+        others: (SQL, is text) of further columns. entity: the last column, if people are numbered, too.
+        nullable: whether further columns stay NULL where they are.
+    """
+    places = [
+        {"sql": Raw(column.column.sql), "kind": column.dictionary.holds.kind.value, "nullable": False}
+        for column in columns
+    ]
+    places += [{"sql": Raw(sql), "kind": "", "collated": is_text, "nullable": nullable} for sql, is_text in others]
+    places += [{"sql": Raw(entity.sql), "nullable": True, "many": True}] if entity else []
     given: dict[str, Any] = {
         "source": relation,
-        "columns": [{"sql": Raw(sql), "kind": kind, "collated": collated} for sql, kind, collated in named],
+        "columns": [{"kind": "", "collated": False, "many": False} | place for place in places],
     }
-    types = [(f"i{i}", "BIGINT") for i, _ in enumerate(named)] + [("c", "BIGINT")]
+    types = [(f"i{i}", "BIGINT") for i, _ in enumerate(places)] + [("c", "BIGINT")]
     kept = None
     if engine.can_materialize:
         counting = render("lattices/lattice_counted.sql", engine.dialect, step="combinations of values", **given)
@@ -439,6 +455,39 @@ def _cells(
     finally:
         if kept is not None:
             engine.drop(_COUNTED)
+
+
+def hand_over_rows(
+    engine: Engine,
+    workbench: Engine,
+    relation: Relation,
+    columns: Sequence[KeyColumn],
+    attributes: Sequence[Attribute],
+    entity: Resolved | None,
+) -> tuple[Relation, list[KeyColumn], list[Attribute], Resolved | None]:
+    """Put the rows of a table on the workbench, with numbers in the place of all values. Return the relation there, and
+    its columns, attributes and entity.
+
+    Args:
+        engine: where the table lies. workbench: gets its rows.
+        relation: the table. columns: its quasi-identifiers.
+        attributes: the sensitive ones. entity: the column that identifies the person.
+    """
+    others = [(a.resolved.sql, a.table.text) for a in attributes if a.resolved and a.table]
+    names = [f"i{i}" for i in range(len(columns) + len(others) + (entity is not None))]
+    cells = _cells(engine, workbench, relation, columns, others, entity, nullable=True)
+    unfolded = render("lattices/lattice_unfolded.sql", workbench.dialect, step="coded rows", cells=cells, names=names)
+    rows = workbench.materialize(_NUMBERED, unfolded)
+    workbench.drop(_CELLS)
+    left = iter(names)
+    numbered = [replace(each, column=replace(each.column, sql=next(left)), value="id") for each in columns]
+    coded = [
+        replace(a, resolved=replace(a.resolved, sql=next(left)), table=replace(a.table, text=False))
+        if a.resolved and a.table
+        else a
+        for a in attributes
+    ]
+    return rows, numbered, coded, replace(entity, sql=next(left)) if entity else None
 
 
 def _lanes(engine: Engine, relation: Relation, attribute: Attribute, table: SensitiveTable, sql: str) -> Raw:

@@ -15,7 +15,7 @@ whole table are compared with their limits as an audit does.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
-from sqlaudit.base.sql import render
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices.audits import AuditedTable, audited_nodes
@@ -34,6 +34,7 @@ from sqlaudit.lattices.coding import (
     KeyLayout,
     base_histogram,
     code_values,
+    hand_over_rows,
     inherited,
     read_attributes,
 )
@@ -264,6 +265,22 @@ def refuse_limit(attributes: Sequence[Attribute], roles: Roles, limit: Fraction)
         )
 
 
+def _fits_on_workbench(
+    engine: Engine, relation: Relation, columns: Sequence[KeyColumn], attributes: Sequence[Attribute]
+) -> bool:
+    """Return True if nodes are audited on the workbench: the engine needs seconds for each, and its rows are few.
+
+    Models with statements of their own read other tables, too, so that their nodes are audited where these lie.
+    """
+    if engine.own_workbench or not engine.can_materialize:
+        return False
+    if any(item.model.own_statements for attribute in attributes for item in attribute.deciding):
+        return False
+    from sqlaudit.column_sets.counting import can_keep_codes, count_rows
+
+    return can_keep_codes(engine, count_rows(engine, Raw(relation.sql)), len(columns) + len(attributes) + 1)
+
+
 def open_evaluator(
     engine: Engine,
     workbench: Engine,
@@ -306,6 +323,11 @@ def open_evaluator(
     refuse_limit(attributes, given, limit)
     layout = code_values(workbench, columns)
     one_by_one = needs_audits(attributes, given)
+    inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
+    if one_by_one and _fits_on_workbench(engine, relation, columns, attributes):
+        handed = hand_over_rows(engine, workbench, relation, columns, attributes, roles.entity)
+        relation, columns, attributes, entity = handed
+        engine, roles = workbench, replace(roles, entity=entity)
     if one_by_one and of_values is not None:
         raise UsageError(
             f"Losses of sensitive values need rows, not people, {spelled('nulls', 'equal')}, at most {LANES} "
@@ -314,7 +336,6 @@ def open_evaluator(
         )
     base = base_histogram(engine, workbench, relation, columns, layout, [] if one_by_one else attributes)
     rows = int(workbench.run(render("lattices/lattice_rows.sql", workbench.dialect, base=base))[0][0])
-    inherits = given.nulls is not NullPolicy.WILDCARD or not names_missing(workbench, columns)
     limit_rows = int(limit * rows)
     judge: NodeJudge
     if one_by_one:

@@ -33,7 +33,7 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines.contract import ONE_TASK_ROWS, Engine
 from sqlaudit.hierarchies.levels import ColumnType, Hierarchy, published_column
 from sqlaudit.lattices.result import Checked
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
@@ -82,10 +82,11 @@ class RemedyTable:
             "keys": self.keys,
             "collated": [key.collated for key in self.keys],
             "others": [Raw(name) for name in others],
+            "many": False,
         }
 
-    def patterns_statement(self) -> Statement:
-        """The statement that numbers and counts the patterns.
+    def patterns_statement(self, *, many: bool = False) -> Statement:
+        """The statement that numbers and counts the patterns, of which a cluster numbers `many` in parts.
 
         Raises:
             UsageError: there are no quasi-identifiers.
@@ -94,7 +95,8 @@ class RemedyTable:
             raise UsageError(
                 f"No quasi-identifiers are named. Name the columns to rewrite: {spelled('qi', 'age', 'sex')}."
             )
-        return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **self.parameters())
+        parameters = self.parameters() | {"many": many}
+        return render("remedies/remedy_patterns.sql", self.engine.dialect, step="row patterns", **parameters)
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,11 @@ def read_patterns(table: RemedyTable) -> Patterns:
         >>> found.sizes.tolist(), found.codes.tolist()
         ([2, 1], [[1, 1], [1, 0]])
     """
-    arrays = table.engine.columns_as_arrays(table.patterns_statement())
+    engine, many = table.engine, False
+    if engine.can_materialize and not engine.own_workbench:
+        count = render("base/row_count.sql", engine.dialect, step="rows", source=table.relation)
+        many = int(engine.run(count)[0][0]) > ONE_TASK_ROWS
+    arrays = engine.columns_as_arrays(table.patterns_statement(many=many))
     columns = [np.asarray(values, dtype=np.int64) for values in arrays.values()]
     sizes = columns[1] if len(columns) > 1 else np.zeros(0, dtype=np.int64)
     width = len(table.keys)
@@ -304,6 +310,7 @@ def rewrite(
     beside = _originals(table, names) if originals else []
     parting = any(piece[1] > 1 for piece in pieces)
     fixed = {**_labels(table, levels, pieces), "parting": parting, "salt": int(salt), "count": len(patterns.sizes)}
+    fixed |= {"many": len(patterns.sizes) > ONE_TASK_ROWS}
     expected = patterns.listed()
 
     others = [quote(column.name, table.engine.dialect) for column in table.relation.columns]

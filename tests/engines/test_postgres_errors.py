@@ -267,6 +267,36 @@ def asleep(load: Loader) -> bool:
     return bool(load.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"))
 
 
+LONG = "SELECT a % 7 AS zip FROM generate_series(1, 100000) AS x(a), generate_series(1, 100000) AS y(b)"
+
+
+def test_a_killed_command_leaves_no_statement_on_the_server(load: Loader, postgres_url: str) -> None:
+    """Without a check of its client, a server notices only when it has rows to send."""
+    running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '/* sqlaudit: class sizes%'"
+    arguments = ["audit", "--db", postgres_url, "--query", LONG, "--qi", "zip", "--require", "k=2"]
+    command = [sys.executable, "-c", "from sqlaudit.cli import main; main()", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY) as process:
+        try:
+            wait_until(lambda: bool(load.execute(running)), "the statement did not start")
+        finally:
+            process.kill()
+    wait_until(lambda: not load.execute(running), "the statement goes on", 15)
+    wait_until(lambda: sessions(load) == 0, "the session stayed")
+
+
+@pytest.mark.parametrize("version", [130000, 140000])
+def test_a_server_that_does_not_check_its_clients_is_audited_all_the_same(
+    postgres_url: str, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before 14 there is no such setting; later, some platforms and forks refuse it, as others refuse this value."""
+    monkeypatch.setattr(postgres_connect, "CLIENT_CHECK", "never")
+    monkeypatch.setattr(postgres_connect, "CHECKS_CLIENT", 10**9 if version < 140000 else version)
+    with PostgresEngine(postgres_url) as engine:
+        shown = Statement("shown", "SELECT current_setting('client_connection_check_interval')")
+        assert engine.run(shown) == [("0",)]
+        assert engine.run(ONE) == [(1,)]
+
+
 def end_session(load: Loader) -> None:
     load.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sqlaudit'")
 

@@ -18,13 +18,13 @@ cells AS (
 ),
 numbered AS (
     SELECT
-        DENSE_RANK() OVER (ORDER BY {{ lettered(keys) }}) AS class,
+        {{ lettered(keys) }},
         n,
         come,
         SUM(come) OVER (PARTITION BY {{ lettered(keys) }}) AS come_to_class
     FROM cells
 )
-SELECT class, n - come AS n_before, n AS n_after
+SELECT DENSE_RANK() OVER (ORDER BY {{ lettered(keys) }}) AS class, n - come AS n_before, n AS n_after
 FROM numbered
 WHERE come_to_class > 0
 ORDER BY class

@@ -24,6 +24,9 @@ SELECT
         COALESCE(%(workers)s, pg_catalog.current_setting('max_parallel_workers_per_gather')),
         TRUE
     ),
+    CASE WHEN %(client_check)s::pg_catalog.text IS NOT NULL  -- a server before 14 does not know the setting
+        THEN pg_catalog.set_config('client_connection_check_interval', %(client_check)s, TRUE)
+    END,
     pg_catalog.set_config(
         'statement_timeout', COALESCE(%(milliseconds)s, pg_catalog.current_setting('statement_timeout')), TRUE
     )

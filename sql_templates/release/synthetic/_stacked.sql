@@ -20,7 +20,7 @@ SELECT
     {{ names(sides[0].columns, apart) }}{{ counts(sides) }}
 FROM (
     {% if apart %}
-    SELECT given.*, CASE WHEN {% for place in range(1, keys + 1) %}c{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER (ORDER BY side) END AS own
+    SELECT given.*, CASE WHEN {% for place in range(1, keys + 1) %}c{{ place }} IS NULL{{ " OR " if not loop.last }}{% endfor %} THEN ROW_NUMBER() OVER () END AS own
     FROM (
     {% endif %}
     {{ stacked(sides) }}

@@ -35,6 +35,10 @@ GRACE_SECONDS = 1.0
 LOCK_SECONDS = 10
 OLDEST = 130000
 """The oldest version that works, as PostgreSQL numbers versions: 13."""
+CLIENT_CHECK = "2s"
+"""How often a running statement looks whether its client is still there; after a kill it would otherwise go on."""
+CHECKS_CLIENT = 140000
+"""The first version that can look."""
 
 _DEFAULTS = {
     "fallback_application_name": "sqlaudit",
@@ -178,6 +182,7 @@ def settings(limits: Limits) -> dict[str, str | None]:
         "lock_timeout": f"{LOCK_SECONDS}s",
         "work_mem": work_mem(limits.memory) if limits.memory else None,
         "workers": str(limits.threads - 1) if limits.threads else None,
+        "client_check": None,  # not known yet
     }
 
 

@@ -53,8 +53,20 @@ class PostgresSession(Engine):
             self._session = connecting.ServerFacts(*self._ask("session.sql", {})[0])
             with self._at_work("the start of the audit"):
                 self._connection.execute(b"SAVEPOINT sqlaudit")
+                self._settings["client_check"] = self._client_check()
             on_failure.pop_all()
         self._server_limit = self._session.statement_timeout
+
+    def _client_check(self) -> str | None:
+        """Return how often a running statement looks whether its client is still there; None if the server cannot."""
+        if self._connection.info.server_version < connecting.CHECKS_CLIENT:
+            return None
+        try:
+            self._catalog("client_check.sql", {"interval": connecting.CLIENT_CHECK})
+        except (psycopg.DataError, psycopg.ProgrammingError):  # not on this platform, or not in this fork
+            self._recover()
+            return None
+        return connecting.CLIENT_CHECK
 
     def _ask(self, template: str, parameters: Mapping[str, object]) -> list[Row]:
         """Return the rows of a template over PostgreSQL's catalog, with errors as ours."""
