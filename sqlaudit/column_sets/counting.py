@@ -507,7 +507,7 @@ class SetCounter:
     @property
     def on_cluster(self) -> bool:
         """True if rows are counted on a cluster, where every statement takes long to start."""
-        return self.engine.can_materialize and not self.engine.own_workbench
+        return self.engine.is_cluster
 
     def figures(self, masks: Sequence[int]) -> list[Figures]:
         """Return the figures of several sets, in order. Sets that were counted stay cached when the budget ends.

@@ -75,6 +75,8 @@ class Engine(ABC):
     """True if thousands of small statements are cheap here, so that searches run where the rows are; if not, codes and
     counts go to a DuckDB in memory."""
 
+    is_cluster: bool = False
+    """True if rows lie on many machines, so that each statement takes long to start, and no machine sorts all rows."""
     answers_together: bool = False
     """True if `run_together` saves work: nothing can be kept, but one statement may have several results."""
     numbers_rows: bool = False

@@ -172,7 +172,7 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
     chosen = list(source.chosen)
     for position, column in enumerate(source.chosen[: source.events]):
         module, macro, words = _COARSER.get(column.kind, ("", "", ""))
-        if not macro or (macro == "bands" and not engine.own_workbench and engine.can_materialize):
+        if not macro or (macro == "bands" and engine.is_cluster):
             continue  # bands need all rows in order on one machine, and Spark's are on many
         macros = environment().get_template(module).module
         expression = str(getattr(macros, macro)(column.sql, engine.dialect)).strip()

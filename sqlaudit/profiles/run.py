@@ -189,8 +189,7 @@ def search_together(
             f"profile. {command_name('columns')} searches them."
         )
     is_little = count_subsets(len(columns), size) * profile.rows <= MOST_ROWS_READ_IN_PLACE
-    on_cluster = engine.can_materialize and not engine.own_workbench
-    seconds = SECONDS * PATIENCE if is_little or on_cluster else SECONDS
+    seconds = SECONDS * PATIENCE if is_little or engine.is_cluster else SECONDS
     request = ColumnRequest(
         target, k=K, tolerance=TOLERANCE, max_size=size, limit=MOST_SETS, time_budget=seconds, effects=False
     )

@@ -232,6 +232,127 @@ def test_spark_connect_answers_like_the_others(server: str, table: Path, tmp_pat
     }
 
 
+LIMITED = """
+        import json, sys, threading
+        from pyspark.errors.exceptions.connect import AnalysisException
+        from pyspark.sql.connect.conf import RuntimeConf
+        from pyspark.sql.connect.dataframe import DataFrame
+        from pyspark.sql.connect.session import SparkSession
+        import sqlaudit
+        from sqlaudit.base.errors import Interrupted, UsageError
+        from sqlaudit.base.relation import Statement
+        from sqlaudit.base.spec import Target
+        from sqlaudit.engines import connect
+
+        def refuse(code):
+            def refused(*_, **__):
+                raise AnalysisException(f"[{code}] of 'HIV'", code, {})
+            return refused
+
+        def answers(target, **db):
+            roles = dict(qi=["age", "sex", "zip"], sensitive="disease", **db)
+            found = sqlaudit.audit(target, require=["k=5", "l=2", "t=0.3"], **roles)
+            best = sqlaudit.lattice(target, require=["k=5"], hierarchies={"zip": {"mask": [1, 5]}}, **roles).best
+            left_out = sqlaudit.suppress(target, require=["k=20"], **roles)
+            return [found.classes.sizes, [(c.level, c.failing_rows) for c in found.checks], repr(best),
+                repr(left_out.release), found.access]
+
+        def refusal(work):
+            try:
+                work()
+            except UsageError as refused:
+                return str(refused)
+"""
+"""What a server allows that keeps nothing, and whose settings can only be read, if at all."""
+
+
+def test_a_server_that_keeps_nothing_and_sets_little_answers_like_the_others(
+    server: str, table: Path, tmp_path: Path
+) -> None:
+    """Databricks' serverless, as it is documented: made of the refusals of its client."""
+    text = f"""{LIMITED}
+        free = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.shuffle.partitions")
+        internal = ("spark.sql.execution.", "spark.sql.pyspark", "spark.sql.session.localRelation")
+        for name in ("set", "get", "unset"):
+            def limited(self, key, *rest, call=getattr(RuntimeConf, name)):
+                return call(self, key, *rest) if key in free or key.startswith(internal) else refuse(
+                    "CONFIG_NOT_AVAILABLE")()
+            setattr(RuntimeConf, name, limited)
+        RuntimeConf.getAll = property(refuse("CONFIG_NOT_AVAILABLE"))
+        for name in ("localCheckpoint", "cache", "persist", "createGlobalTempView"):
+            setattr(DataFrame, name, refuse("NOT_SUPPORTED_WITH_SERVERLESS"))
+        mine = SparkSession.builder.remote({server!r}).create()
+        mine.read.parquet({str(table)!r}).createTempView("people")
+        frame = mine.table("people")
+        said = [answers(frame), answers("people", db=mine), answers({str(table)!r})]
+        said.append([t.name for t in mine.catalog.listTables()])
+        with connect({server!r}) as engine:
+            said.append([engine.can_materialize, refusal(lambda: engine.open(Target({str(table)!r})))])
+            said.append(refusal(lambda: engine.open(Target(query="SELECT '${{env:HOME}}' AS a"))))
+        mine.stop()
+        print(json.dumps(said))
+    """
+    ran = python(text, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    frame, view, duckdb, left, (keeps, of_file), of_text = json.loads(ran.stdout)
+    assert frame == view
+    assert frame[:-1] == duckdb[:-1]
+    assert frame[-1].endswith("SELECT only; temporary views in the session that was given")
+    assert (left, keeps) == (["people"], False)
+    assert "files by their path need" in of_file
+    assert "parquet.filterPushdown = false" in of_file
+    assert "Load them as a table" in of_file
+    assert of_text.startswith("This Spark replaces ${…} in SQL")
+
+
+def test_a_session_that_cannot_be_cloned_is_left_as_it_was(server: str, table: Path, tmp_path: Path) -> None:
+    text = f"""{LIMITED}
+        SparkSession.cloneSession = refuse("INTERNAL_ERROR")
+        mine = SparkSession.builder.remote({server!r}).create()
+        mine.read.parquet({str(table)!r}).createTempView("people")
+        settings = dict(mine.conf.getAll)
+        said = [answers(mine.table("people")), answers({str(table)!r})]
+        with connect(mine) as engine:
+            begun = threading.Event()
+            def endless():
+                begun.set()
+                engine.run(Statement("endless", "SELECT COUNT(*) FROM range(9999999) a, range(9999999) b "
+                    "WHERE a.id * b.id % 7 = 3"))
+            stopped = []
+            def work():
+                try:
+                    endless()
+                except Interrupted as error:
+                    stopped.append(str(error))
+            at_work = threading.Thread(target=work)
+            at_work.start()
+            begun.wait()
+            threading.Timer(2, engine.cancel).start()
+            theirs = mine.sql("SELECT COUNT(*) FROM range(20000) a, range(20000) b WHERE a.id * b.id % 7 = 3").collect()
+            at_work.join()
+            said.append([stopped, theirs[0][0] > 0])
+        said.append([dict(mine.conf.getAll) == settings, [t.name for t in mine.catalog.listTables()]])
+        mine.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+        said.append(refusal(lambda: connect(mine)))
+        mine.conf.set("spark.sql.session.timeZone", "UTC")
+        mine.conf.set("spark.sql.caseSensitive", "true")
+        said.append(refusal(lambda: connect(mine)))
+        said.append(mine.sql("SELECT 1").collect()[0][0])
+        mine.stop()
+        print(json.dumps(said))
+    """
+    ran = python(text, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    frame, duckdb, stopped, left, of_zone, of_case, alive = json.loads(ran.stdout)
+    assert frame[:-1] == duckdb[:-1]
+    assert stopped == [["Stopped in the step 'endless'."], True]
+    assert (left, alive) == ([True, ["people"]], 1)
+    assert of_zone.endswith(
+        'works in your own session here. Set it: spark.conf.set("spark.sql.session.timeZone", "UTC").'
+    )
+    assert of_case.endswith('Set it: spark.conf.unset("spark.sql.caseSensitive").')
+
+
 def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_path: Path) -> None:
     text = f"""
         import json, sqlaudit

@@ -38,6 +38,7 @@ from sqlaudit.engines.spark.session import (
     is_remote,
     java_plan,
     java_session,
+    refuse_substituted,
     settle,
 )
 from sqlaudit.engines.spark.values import arrays_of, batches_of, columns_of, parameter, rows_of
@@ -80,6 +81,15 @@ def checkpoint(session: object, frame: Any, checkpoints: list[object]) -> object
         return checkpointed
     checkpointed = frame.localCheckpoint(eager=True)
     return bind_to_session(checkpointed, session)
+
+
+def keeps_checkpoints(session: Any) -> bool:
+    """Return True if a server of Spark Connect keeps checkpoints, which is tried with one that is never computed."""
+    try:
+        session.sql("SELECT 1").localCheckpoint(eager=False)
+    except PySparkException:
+        return False
+    return True
 
 
 @contextmanager
@@ -228,6 +238,7 @@ class SparkEngine(Engine):
     name = "Spark"
     dialect = DIALECT
     can_materialize = True
+    is_cluster = True
     joins_nulls = True
     reads_files = True
     finds_files = True
@@ -250,9 +261,12 @@ class SparkEngine(Engine):
         self._deadline = Deadline(self.seconds_left(), self._interrupt)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
-            self._do("the start of the audit", lambda: settle(self._session))
+            settings = partial(settle, self._session, check_only=bool(lease.tag))
+            self._missing: frozenset[str] = self._do("the start of the audit", settings)
+            if lease.remote:  # shared and serverless servers keep nothing
+                self.can_materialize = self._do("the start of the audit", lambda: keeps_checkpoints(self._session))
             on_failure.pop_all()
-        self._opener = SparkOpener(self._session, self._do, self._keep_view)
+        self._opener = SparkOpener(self._session, self._do, self._keep_view, self._missing)
 
     # --- targets ---
 
@@ -409,12 +423,14 @@ class SparkEngine(Engine):
     def access(self) -> str:
         """Return the user, and that it only reads. Spark has no read-only mode, so this is what the statements do."""
         user = self._do("Spark's user", lambda: self._session.sql(_CURRENT_USER).collect()[0][0])
-        return f"user {user}, SELECT only; temporary views in a session of its own"
+        place = "the session that was given" if self._lease.tag else "a session of its own"
+        return f"user {user}, SELECT only; temporary views in {place}"
 
     # --- running work on Spark ---
 
     def _frame(self, text: str, parameters: Sequence[object] = ()) -> Any:
         """Return the frame of a statement with its parameters."""
+        refuse_substituted(text, self._missing)
         if not parameters:
             return self._session.sql(text)
         arguments = {f"p{number}": parameter(value) for number, value in enumerate(parameters, 1)}
@@ -445,16 +461,26 @@ class SparkEngine(Engine):
         return done
 
     def _tagged(self, work: Callable[[], T]) -> T:
-        """Return the result of work, whose jobs have a tag to find them by; Spark Connect does so itself."""
-        if self._lease.remote:
+        """Return the result of work, whose jobs have a tag to find and stop them by; a session of our own on a server of
+        Spark Connect needs none.
+        """
+        add, remove, tag = self._tagging
+        if not tag:
             return work()
-        context = self._session.sparkContext
-        context.addJobTag(self.private_prefix)
+        add(tag)
         try:
             return work()
         finally:
             with suppress(*FAILURES):
-                context.removeJobTag(self.private_prefix)
+                remove(tag)
+
+    @property
+    def _tagging(self) -> tuple[Callable[[str], object], Callable[[str], object], str]:
+        """The functions that add and remove a tag, and the tag."""
+        if self._lease.remote:
+            return self._session.addTag, self._session.removeTag, self._lease.tag
+        context = self._session.sparkContext
+        return context.addJobTag, context.removeJobTag, self.private_prefix
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
         """Return our error for an error of Spark."""
@@ -467,12 +493,13 @@ class SparkEngine(Engine):
 
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
+        tag = self._lease.tag
         if self._running:
             with suppress(*FAILURES):
-                if self._lease.remote:
-                    quietly(self._session.interruptAll)
-                else:
+                if not self._lease.remote:
                     self._session.sparkContext.cancelJobsWithTag(self.private_prefix)
+                else:
+                    quietly(partial(self._session.interruptTag, tag) if tag else self._session.interruptAll)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""

@@ -40,6 +40,7 @@ _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
         "MALFORMED_CSV_RECORD": "A line in {during} does not have the columns of the others.",
         "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": "A column in {during} has a type without equality, so that its "
         "values cannot be grouped.",
+        "NOT_SUPPORTED_WITH_SERVERLESS": "This server does not support what {during} needs.",
         "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION": "A column in {during} has a type that Spark does not have.",
     },
     PermissionDenied: {

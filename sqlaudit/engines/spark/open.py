@@ -191,12 +191,14 @@ class SparkOpener:
         session: the engine's session.
         do: `do(during, work, names)` runs work on Spark and turns its errors into ours.
         keep: `keep(frame, stem)` makes a temporary view over a frame of Spark, and returns its quoted name.
+        missing: the settings that the session does not have, as `settle` returns them.
         behind: the source of each temporary view, as a FROM item that any session understands; empty = there is none.
     """
 
     session: Any
     do: Do
     keep: Callable[[object, str], str]
+    missing: frozenset[str] = frozenset()
     behind: dict[str, str] = field(default_factory=dict)
 
     def open(self, target: Target) -> Relation:
@@ -227,10 +229,12 @@ class SparkOpener:
             raise UsageError(
                 f"{target.name} has several columns called {twice[0]!r} (Spark ignores case). Rename all but one."
             )
+        session.refuse_substituted("".join(names), self.missing)
         self._refuse_unread_rows(names, target.name)
         self._refuse_random(source, target.name)
         if where is not None:
             condition = where.sql(dialect=DIALECT)
+            session.refuse_substituted(condition, self.missing)
             select = "SELECT * FROM " + source + " WHERE " + condition
             frame = self.do(spelled("where"), lambda: _analyzed(self.session.sql(select)), names)
             below = self.behind.get(source, source)
@@ -253,6 +257,7 @@ class SparkOpener:
         refuse_read_options(target.read, "a query")
         self._refuse_paths(root)
         text = root.sql(dialect=DIALECT, comments=False)
+        session.refuse_substituted(text, self.missing)
 
         def names_for_hint(code: str) -> Iterable[str]:
             return self.list_tables() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
@@ -269,6 +274,11 @@ class SparkOpener:
         """Return the relation of Parquet files, all of which Spark reads with the same columns."""
         label = target.relation
         path = parquet_path(label, target.read)
+        if set(session.FOR_FILES) & self.missing:
+            raise UsageError(
+                f"{label!r} cannot be read exactly here: files by their path need {' and '.join(session.FOR_FILES)} = "
+                "false in Spark's settings, which cannot be made. Load them as a table, and name that."
+            )
         frame = self._read(label, path, folder_options(path, target.read))
         paths = self._paths(label, frame)
         self._refuse_lake(label, paths)
@@ -357,7 +367,7 @@ class SparkOpener:
     def _refuse_unread_rows(self, names: Sequence[str], label: str) -> None:
         """Refuse a table with the column in which Spark keeps lines that it could not read."""
         setting = "spark.sql.columnNameOfCorruptRecord"
-        corrupt_column = str(self.do("Spark's settings", lambda: self.session.conf.get(setting, "_corrupt_record")))
+        corrupt_column = self.do("Spark's settings", lambda: session.setting(self.session, setting, "_corrupt_record"))
         if corrupt_column.casefold() in map(str.casefold, names):
             raise UsageError(
                 f"{label} has a column {corrupt_column!r}, where Spark keeps lines that it could not read. Read the "
@@ -365,10 +375,12 @@ class SparkOpener:
             )
 
     def _view_of_frame(self, frame: Any) -> str:
-        """Return a view over a frame. One of Spark comes through a global view, since its session is another one."""
+        """Return a view over a frame. One of Spark comes through a global view if its session is another one."""
         if not type(frame).__module__.startswith("pyspark.sql"):
             table = arrow_table(frame)
             return self._keep_view(self.do("the frame", lambda: frame_of(self.session, table)), "frame", "")
+        if frame.sparkSession is self.session:
+            return self._keep_view(frame, "frame", "")
         shared = "sqlaudit_" + uuid.uuid4().hex
         catalog = frame.sparkSession.catalog
         self.do("the frame", lambda: frame.createGlobalTempView(shared))

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import threading
+import uuid
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -324,9 +325,11 @@ def megabytes(size: str) -> str:
 
 # Sessions of Spark: open ones, started ones, or on a server; each engine works in a session of its own.
 #
-# An engine never works in the session that the caller gave: it works in a clone, which sees the same tables, temporary
-# views and functions, and keeps its own settings and views. So no setting has to be restored, and two audits at the
-# same time do not interfere. The context and its executors are shared; only who started them stops them.
+# An engine works in a clone of the session that the caller gave, which sees the same tables, temporary views and
+# functions, and keeps its own settings and views. So no setting has to be restored, and two audits at the same time do
+# not interfere. The context and its executors are shared; only who started them stops them. Where a server makes no
+# clones, the engine works beside the caller in their session: it checks the settings, changes none, and stops only
+# operations with its own tag.
 
 _NO_CLONE: tuple[type[Exception], ...] = (AttributeError, *FAILURES)
 """The errors of a client or server that is too old for clones."""
@@ -340,12 +343,14 @@ class Lease:
         session: the session.
         remote: True if it is one of Spark Connect. local: True if it runs in a Spark of this process.
         give_back: ends the session, and its Spark if no other session needs it.
+        tag: the tag of our operations, if the session is the caller's own.
     """
 
     session: Any
     remote: bool
     give_back: Callable[[], None]
     local: bool = False
+    tag: str = ""
 
 
 class _Context:
@@ -443,13 +448,19 @@ def _refuse_limits(limits: Limits, what: str) -> None:
 
 
 def clone_session(session: Any) -> Lease:
-    """Return a clone of a session; closing it leaves the caller's session as it was."""
+    """Return a clone of a session, or the session itself where a server makes none; closing leaves it as it was.
+
+    A frame comes to a clone through a view that both sessions see, so where there are none, clones are of no use.
+    """
     if is_remote(session):
         _refuse_old_connect(pyspark.__version__, "this client")
+        view = "sqlaudit_" + uuid.uuid4().hex
         try:
+            session.sql("SELECT 1").createGlobalTempView(view)
+            session.catalog.dropGlobalTempView(view)
             clone = session.cloneSession()
         except _NO_CLONE:
-            raise UsageError("This session of Spark Connect cannot be cloned. Give its URL (sc://…) as db.") from None
+            return Lease(session, True, lambda: None, tag=view)
         return Lease(clone, True, _once(clone.stop))
     clone = type(session)(session.sparkContext, java_session(session).cloneSession())
     if VERSION < (4, 2):
@@ -620,21 +631,59 @@ WISHED = {
 rows differ when a part of it is run again is run again completely."""
 
 
-def settle(session: Any) -> None:
-    """Make the settings in a session.
+WRITING = tuple("spark.sql." + name for name in ("parquet.compression", "parquet.cacheMetadata", "legacy.createHive"))
+"""Prefixes of such settings that change nothing that is read; clusters are often configured with them."""
+SUBSTITUTION = "spark.sql.variable.substitute"
+FOR_FILES = ("spark.sql.sources.partitionColumnTypeInference.enabled", "spark.sql.parquet.filterPushdown")
+UNLIKE_DEFAULT = (SUBSTITUTION, *FOR_FILES, "spark.sql.ansi.enabled", "spark.sql.session.timeZone")
+"""Settings whose default is another one, or another one somewhere. A server that lets others be neither read nor
+changed has their defaults."""
+
+
+def settle(session: Any, *, check_only: bool = False) -> frozenset[str]:
+    """Make the settings in a session, or check that it has them where they cannot be made.
+
+    Args:
+        session: the session. check_only: True in a session in which the caller works, too; nothing is changed there.
+
+    Returns:
+        Those of `SUBSTITUTION` and `FOR_FILES` that this session does not have. Other tables and statements than those
+        which they matter for can be audited all the same.
 
     Raises:
-        UsageError: a setting that is needed cannot be made here.
+        UsageError: it does not have another setting that is needed.
     """
-    for name, _ in session.sql("SET").collect():
-        if name.startswith(USUAL) and name not in NEEDED:
+    missing = set()
+    for name in _list_settings(session):
+        if name.startswith(USUAL) and not name.startswith(WRITING) and name not in NEEDED:
+            if check_only:
+                raise _setting_error(name, "its default", f'spark.conf.unset("{name}")')
             _change_setting(name, "its default", partial(session.conf.unset, name))
     for name, value in NEEDED.items():
-        if _current(session, name) != value:
+        current = _current(session, name)
+        if current == value or (current, value) == ("Etc/UTC", "UTC"):
+            continue
+        try:
+            if check_only:
+                raise _setting_error(name, value, f'spark.conf.set("{name}", "{value}")')
             _change_setting(name, value, partial(session.conf.set, name, value))
-    for name, value in WISHED.items():
+        except UsageError:
+            if name == SUBSTITUTION or name in FOR_FILES:
+                missing.add(name)
+            elif current is not None or name in UNLIKE_DEFAULT:
+                raise
+    for name, value in () if check_only else WISHED.items():
         with suppress(PySparkException):
             session.conf.set(name, value)
+    return frozenset(missing)
+
+
+def _list_settings(session: Any) -> list[str]:
+    """Return the names of the settings that a session has; none if the server does not list them."""
+    try:
+        return [row[0] for row in session.sql("SET").collect()]
+    except PySparkException:
+        return []
 
 
 def _change_setting(name: str, value: str, change: Callable[[], None]) -> None:
@@ -642,7 +691,23 @@ def _change_setting(name: str, value: str, change: Callable[[], None]) -> None:
     try:
         change()
     except PySparkException:
-        raise UsageError(f"An audit needs Spark's setting {name} = {value}, which cannot be made here.") from None
+        raise _setting_error(name, value) from None
+
+
+def _setting_error(name: str, value: str, way: str = "") -> UsageError:
+    """Return the error for a setting that a session does not have; `way` sets it, if the caller can."""
+    text = f"An audit needs Spark's setting {name} = {value}, which cannot be made here."
+    own = f"An audit needs Spark's setting {name} = {value}, and works in your own session here. Set it: {way}."
+    return UsageError(own if way else text)
+
+
+def refuse_substituted(text: str, missing: frozenset[str]) -> None:
+    """Raise UsageError for SQL with ${…} in a session that replaces it, by settings and variables of the server."""
+    if SUBSTITUTION in missing and "${" in text:
+        raise UsageError(
+            f"This Spark replaces ${{…}} in SQL, also in names and texts, because its setting {SUBSTITUTION} is not "
+            "false. Rename what contains ${, or leave it out."
+        )
 
 
 def names_left_out(session: object) -> bool:
@@ -658,6 +723,11 @@ def _current(session: Any, name: str) -> str | None:
         return str(session.conf.get(name))
     except (PySparkException, Py4JJavaError):  # an unknown one, since 4.0 and before
         return None
+
+
+def setting(session: object, name: str, default: str) -> str:
+    """Return the value of a setting; `default` if it has none, or may not be read."""
+    return _current(session, name) or default
 
 
 PARTITION_BYTES = 32 * 2**20
