@@ -461,9 +461,7 @@ class SparkEngine(Engine):
         return done
 
     def _tagged(self, work: Callable[[], T]) -> T:
-        """Return the result of work, whose jobs have a tag to find and stop them by; a session of our own on a server of
-        Spark Connect needs none.
-        """
+        """Return the result of work, whose jobs have a tag to find them by, unless a server keeps sessions apart."""
         add, remove, tag = self._tagging
         if not tag:
             return work()
