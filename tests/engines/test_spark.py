@@ -67,7 +67,9 @@ def test_values_are_those_of_the_other_engines(spark: SparkEngine) -> None:
 def test_parameters_are_bound_and_never_pasted(spark: SparkEngine) -> None:
     text = "it's $1; -- `x`"
     assert run(spark, "SELECT $1, '$1', $2 + 1, $3 /* $1 */", text, 41, 10**20) == [(text, "$1", 42, 10**20)]
-    assert bind_parameters("SELECT $2, '$2', $3", 2) == "SELECT :p2, '$2', $3"
+    for values in (["it's", None, "$1", "b\"'é\n\\"], [], [1, 2**40], [1.0, 2.5], [True, None]):
+        assert run(spark, "SELECT $1, '$1'", values) == [(values, "$1")]
+    assert bind_parameters("SELECT $2, '$2', $3", [":p1", ":p2"]) == "SELECT :p2, '$2', $3"
 
 
 def test_arrays_are_exact_and_masked(spark: SparkEngine) -> None:

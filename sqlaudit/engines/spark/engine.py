@@ -433,8 +433,9 @@ class SparkEngine(Engine):
         refuse_substituted(text, self._missing)
         if not parameters:
             return self._session.sql(text)
-        arguments = {f"p{number}": parameter(value) for number, value in enumerate(parameters, 1)}
-        return self._session.sql(bind_parameters(text, len(parameters)), args=arguments)
+        named = [parameter(value, f":p{number}") for number, value in enumerate(parameters, 1)]
+        arguments = {f"p{number}": value for number, (_, value) in enumerate(named, 1)}
+        return self._session.sql(bind_parameters(text, [name for name, _ in named]), args=arguments)
 
     def _run(self, statement: Statement, work: Callable[[], T]) -> T:
         """Return what the work of a statement returns, and record the statement with its time."""

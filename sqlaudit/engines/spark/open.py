@@ -465,13 +465,18 @@ def _tables(query: exp.Query) -> list[exp.Table]:
     return [table for table in tables if table.args.get("db") or table.name not in cte_names]
 
 
-def bind_parameters(text: str, count: int) -> str:
-    """Return the statement with its parameters $1, $2, … as Spark names them (:p1, :p2, …), except in texts."""
+def bind_parameters(text: str, names: Sequence[str]) -> str:
+    """Return the statement with these in the place of its parameters $1, $2, …, except in texts."""
     tokens = sqlglot.tokenize(text, dialect=DIALECT)
     pieces, position = [], 0
     for sign, number in pairwise(tokens):
-        if sign.text == "$" and number.text.isdigit() and number.start == sign.end + 1 and int(number.text) <= count:
-            pieces += [text[position : sign.start], ":p", number.text]
+        if (
+            sign.text == "$"
+            and number.text.isdigit()
+            and number.start == sign.end + 1
+            and int(number.text) <= len(names)
+        ):
+            pieces += [text[position : sign.start], names[int(number.text) - 1]]
             position = number.end + 1
     return "".join([*pieces, text[position:]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,10 @@ _KINDS = {
     **dict.fromkeys(("timestamp", "timestamp_ntz", "timestamp_ltz"), Kind.TIMESTAMP),
     "time": Kind.TIME,
 }
+
+
+_JSON_TYPES = (({str}, "STRING"), ({bool}, "BOOLEAN"), ({int}, "BIGINT"), ({int, float}, "DOUBLE"))
+"""Types of Python, and the type of Spark as which JSON of them is read."""
 
 
 def kind_of(type_name: str) -> Kind:
@@ -48,11 +53,18 @@ def arrays_of(table: Any) -> dict[str, object]:
     return {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
 
 
-def parameter(value: object) -> object:
-    """Return a value as Spark takes it for a parameter: an integer beyond 64 bits becomes a decimal."""
+def parameter(value: object, name: str) -> tuple[str, object]:
+    """Return a parameter as a statement names it, and its value as Spark takes it.
+
+    An integer beyond 64 bits becomes a decimal. A list comes as JSON: Spark 3.5 takes none, and 4 none with a NULL.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
-        return Decimal(value)
-    return value
+        return name, Decimal(value)
+    if isinstance(value, list):
+        kinds = {type(item) for item in value if item is not None} or {str}
+        kind = next(type_name for of, type_name in _JSON_TYPES if kinds <= of)
+        return f"FROM_JSON({name}, 'ARRAY<{kind}>')", json.dumps(value, allow_nan=False)
+    return name, value
 
 
 def _values(column: Any) -> list[object]:
