@@ -33,8 +33,9 @@ from pathlib import Path
 
 import duckdb
 
-from benchmarks import cliffs
+from benchmarks import cliffs, spark
 from benchmarks.generate import people
+from benchmarks.scale.shapes import Shape
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
@@ -386,6 +387,8 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
 
 
 GROUPS = "start,audit,columns,lattice,postgres,cliffs"
+SPARK = "spark"
+"""A group that is measured when it is named alone: its figures are those of Spark's executors (`benchmarks.spark`)."""
 
 
 def table(rows: list[str], runs: int) -> str:
@@ -403,7 +406,10 @@ def write(found: dict[str, list[str]], runs: int) -> None:
     page = PAGE.read_text(encoding="utf-8")
     for group, rows in found.items():
         before, begin, rest = page.partition(BEGIN.format(group))
-        page = before + begin + "\n" + table(rows, runs) + "\n" + END + rest.partition(END)[2]
+        if not begin:
+            raise SystemExit(f"{PAGE.name} has no place for the lines {group!r}.")
+        text = spark.HEAD + "\n".join(rows) + "\n" if group == SPARK else table(rows, runs)
+        page = before + begin + "\n" + text + "\n" + END + rest.partition(END)[2]
     PAGE.write_text(page, encoding="utf-8")
 
 
@@ -414,7 +420,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small tables")
     parser.add_argument("--rows", type=int, default=Sizes.rows, help="rows of the large audits")
     parser.add_argument("--registers", type=int, nargs=2, default=(100_000, 1_000_000), help="rows of the column sets")
-    parser.add_argument("--lines", default=GROUPS, help=f"some of {GROUPS}")
+    parser.add_argument("--lines", default=GROUPS, help=f"some of {GROUPS}; or {SPARK} alone")
     parser.add_argument("--adult", type=Path, help="the folder with ARX's Adult and its hierarchies")
     parser.add_argument(
         "--keep", type=Path, help="a folder in which the environment and the tables stay for a next run"
@@ -423,6 +429,14 @@ def main() -> None:
     given = parser.parse_args()
     sizes = Sizes(100_000, 5_000, 10_000, 2_000, 2_000, 20_000) if given.small else Sizes(given.rows, *given.registers)
     groups = given.lines.split(",")
+    if groups == [SPARK]:
+        shape = Shape(20_000, 2_000) if given.small else Shape(1_000_000, 100_000)
+        with tempfile.TemporaryDirectory(prefix="sqlaudit_user") as made:
+            found = {SPARK: list(spark.rows(shape, given.keep or Path(made), spark.MASTER, 2))}
+        print(spark.HEAD + "\n".join(found[SPARK]))
+        if not given.only_print:
+            write(found, given.runs)
+        return
     with ExitStack() as ending:
         folder = given.keep or Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="sqlaudit_user")))
         folder.mkdir(parents=True, exist_ok=True)
@@ -434,7 +448,7 @@ def main() -> None:
         url, serving = "", None
         if "postgres" in groups:
             url, serving = ending.enter_context(server(made["people.parquet"], sizes.served))
-        found: dict[str, list[str]] = {}
+        found = {}
         measurable = lines(made, sizes, given.adult and given.adult.resolve(), url)
         if "cliffs" in groups:
             steep = cliffs.lines(drawn / "cliffs", cliffs.SMALL if given.small else cliffs.Sizes())

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlaudit.column_sets import counting
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices import evaluate, rollup
 from sqlaudit.lattices.verdicts import CellWeight, Verdict
@@ -118,6 +119,19 @@ def test_batches_of_scattered_nodes_start_from_others(engine: Engine, case: Node
 @run(120 if on_spark() else 14, some=4)
 def test_engines_beside_the_workbench_agree_about_every_node(engine: Engine, case: NodeCase) -> None:
     assert_verdicts(decided(engine, case), case)
+
+
+@pytest.mark.spark
+@given(case=node_cases(plain=False), fits=st.booleans())
+@run(20, some=3)
+def test_nodes_are_audited_beside_spark_where_the_rows_fit(engine: Engine, case: NodeCase, fits: bool) -> None:
+    """A node takes Spark seconds, so that none runs there; where rows do not fit, each node does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "MOST_CODES", counting.MOST_CODES if fits else -1)
+        with evaluating(engine, case) as evaluator:
+            already = len(engine.executed)
+            assert_verdicts(evaluator.decide(case.lattice.nodes()), case)
+    assert (len(engine.executed) == already) == (fits or not case.lattice.rows)
 
 
 @ON_DUCKDB

@@ -23,6 +23,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.models.registry import parse_requirement
+from sqlaudit.remedies import rewriting
 from sqlaudit.remedies.rewriting import (
     KEEP,
     RANGE,
@@ -93,6 +94,21 @@ def parted(patterns: Patterns, draw: st.DrawFn, groups: int, levels: int) -> lis
                 group = draw(st.integers(0, groups))
                 pieces.append((number, first, last, group, *(chosen[group - 1] if group else (0, 0))))
     return pieces
+
+
+@pytest.mark.spark
+@run(20, some=4)
+@given(st.lists(ROW, min_size=1, max_size=9), st.data())
+def test_many_patterns_get_the_numbers_of_few(engine: Engine, rows: Rows, data: st.DataObject) -> None:
+    table, levels = opened(engine, rows), [(KEEP, STAR)] * 2
+    few = read_patterns(table)
+    pieces = parted(few, data.draw, 2, 2)
+    released = rows_of(table, rewrite(table, few, levels, pieces, salt=5))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rewriting, "ONE_TASK_ROWS", 0)
+        many = read_patterns(table)
+        assert many.listed() == few.listed()
+        assert rows_of(table, rewrite(table, many, levels, pieces, salt=5)) == released
 
 
 @run(35)
