@@ -441,7 +441,7 @@ def cloak(
             side (metres), maximum interval (seconds). A missing value sets no limit.
         delay_column: column with shorter delays of single messages.
         publish_sql: put the SELECT of the release into the result.
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
         keep_column: columns to write although they look like direct identifiers.
         properties: table of rectangles with owners.
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
@@ -848,10 +848,10 @@ def lattice(
     walk: bool = True,
     to: str | Path | None = None,
     keep_column: Sequence[str] | str = (),
+    execute: bool = False,
     buckets_to: str | Path | None = None,
     original_qi: bool = False,
     publish_view: str = "",
-    execute: bool = False,
     replace_view: bool = False,
     suppressed: Suppressed | str = Suppressed.DROP,
     db: Database = None,
@@ -890,12 +890,13 @@ def lattice(
         knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         time_budget: stop after this time and report the best node so far (seconds).
         walk: keep every node that was counted.
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
         keep_column: columns to write although they look like direct identifiers.
+        execute: make that view, or the table of `to="table:…"`, in the database, over a separate connection; nothing
+            else is written there.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
         publish_view: write the view of the best node under this name.
-        execute: create that view in the database, over a separate connection; nothing else is written there.
         replace_view: replace an existing view of that name.
         suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -1038,6 +1039,7 @@ def recode(
     publish_sql: bool = False,
     to: str | Path | None = None,
     keep_column: Sequence[str] | str = (),
+    execute: bool = False,
     buckets_to: str | Path | None = None,
     original_qi: bool = False,
     db: Database = None,
@@ -1072,8 +1074,9 @@ def recode(
         measure: first loss in the report.
         lattice: whether to find the best node of the lattice for comparison.
         publish_sql: put the SELECT of the release into the result (`release.sql`).
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
         keep_column: columns to write although they look like direct identifiers.
+        execute: make that table (or view) in the database. Nothing else is written there.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
@@ -1195,6 +1198,7 @@ def suppress(
     publish_sql: bool = False,
     to: str | Path | None = None,
     keep_column: Sequence[str] | str = (),
+    execute: bool = False,
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1221,8 +1225,9 @@ def suppress(
         time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         seed: seed to choose among equal rows. Default: a secret number.
         publish_sql: put the SELECT of the release into the result.
-        to: write the release to a .parquet or .csv file, or its SELECT to a .sql file.
+        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
         keep_column: columns to write although they look like direct identifiers.
+        execute: make that table (or view) in the database. Nothing else is written there.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

@@ -16,14 +16,15 @@ from sqlaudit.base.errors import EngineError, SqlauditError, UsageError
 from sqlaudit.base.files import Batches, write_rows, write_text
 from sqlaudit.base.names import quote, spoken
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import BucketPublication, Publication
+from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Buckets, KnownRows, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.engines import connect
-from sqlaudit.engines.contract import Engine
+from sqlaudit.engines import connect, names_spark
+from sqlaudit.engines.contract import Database, Engine, View
+from sqlaudit.engines.writing import check_view, create_view
 from sqlaudit.hierarchies.dictionary import column_type
 from sqlaudit.models.base import Check
 from sqlaudit.models.registry import REGISTRY, parse_requirement
@@ -60,6 +61,8 @@ def before(engine: Engine, publication: Publication, written: ReleaseColumns) ->
         refuse_suspected(engine, written)
     if publication.is_sql:
         engine.lasting(written.relation)
+    if isinstance(publication, TablePublication) and publication.execute:
+        engine.refuse_fleeting(View(publication.created, "", "table" if publication.table else "view"))
 
 
 def statements_before(engine: Engine, publication: Publication, written: ReleaseColumns) -> list[Statement]:
@@ -146,12 +149,57 @@ def write(
     Raises:
         EngineError: another number of rows came than was counted. UsageError: the file cannot be written.
     """
-    if publication.file is None:
+    if publication.file is None or publication.table:
         return
     if publication.only_sql:
         write_text(publication.file, sql + "\n")
     elif write_rows(publication.file, names, batches, check) != expected:
         raise EngineError(contradiction)
+
+
+def refuse_creation(publication: TablePublication, db: Database, *, view: bool = False) -> None:
+    """Raise UsageError if the table or view of a release cannot be made, as far as that is known before any work.
+
+    Args:
+        publication: its destination. db: the database. view: True for a view.
+
+    Raises:
+        UsageError: no database is named, or the table cannot have its name.
+    """
+    if publication.created:
+        named = View(publication.created, "", "view" if view else "table")
+        named.parts(3 if names_spark(db) else 2)
+        if publication.execute:
+            check_view(db, named)
+
+
+def create_table(
+    publication: TablePublication,
+    select: str,
+    counted: tuple[Sequence[str], int, int],
+    nulls: NullPolicy,
+    db: Database,
+    limits: Limits,
+) -> None:
+    """Make the table of an audited release over a connection of its own, and count it as others will read it.
+
+    Args:
+        publication: its name. select: its SELECT.
+        counted: its quasi-identifiers, and the rows and classes of its audit.
+        nulls: the treatment of NULLs. db: the database. limits: of the count.
+
+    Raises:
+        UsageError: the name is in use. EngineError: the database refused, or the table has other rows.
+    """
+    create_view(db, View(publication.table, select, "table"))
+    target, (keys, rows, classes) = Target(relation=publication.table), counted
+    roles = Roles(tuple(keys), nulls=nulls)
+    with connect(db, limits, target) as engine:
+        audit = audit_table(engine, request_verdicts(target, roles, (COUNTED,)), rows_are_people=True)
+    if (audit.rows, audit.classes.count) != (rows, classes):
+        raise EngineError(
+            f"The table {publication.table!r} differs from the audit: its source has changed. Drop it, and try again."
+        )
 
 
 def audit_written(

@@ -611,10 +611,14 @@ class _ColumnType:
         if value is None:
             return None
         if isinstance(value, Decimal):
-            return self._take_decimal(value)
+            if not value.is_finite() or int(value.as_tuple().exponent) < 0:
+                return self._take_decimal(value)
+            value = int(value)  # as engines return it that tell whole decimals from others by their values
         kind = next((sql for python, sql in self._TYPE_NAMES if isinstance(value, python)), "VARCHAR")
         if kind == "BIGINT" and not -(2**63) <= value < 2**63:
             kind = "DECIMAL(38, 0)" if abs(value) < 10**38 else "VARCHAR"
+        if kind == "BIGINT":
+            self._whole = max(self._whole, len(str(abs(value))))
         self._seen.add("TIMESTAMPTZ" if kind == "TIMESTAMP" and value.tzinfo is not None else kind)
         return str(value)
 
@@ -626,6 +630,8 @@ class _ColumnType:
             return f"DECIMAL({self._whole + self._decimals}, {self._decimals})" if only == "DECIMAL" else only
         if self._seen == {"BIGINT", "DECIMAL(38, 0)"}:
             return "DECIMAL(38, 0)"
+        if self._seen == {"BIGINT", "DECIMAL"} and self._whole + self._decimals <= 38:
+            return f"DECIMAL({self._whole + self._decimals}, {self._decimals})"
         return "DOUBLE" if self._seen and self._seen <= {"BIGINT", "DOUBLE"} else "VARCHAR"
 
     def _take_decimal(self, value: Decimal) -> str:

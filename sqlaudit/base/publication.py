@@ -13,6 +13,8 @@ from sqlaudit.base.parameter_names import spelled
 
 RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
 """The endings of files that a release is written to."""
+TABLE = "table:"
+"""What is before the name of a table that a release becomes, in the place of a file."""
 RELEASE = "Release"
 """The section of the help page."""
 
@@ -30,7 +32,8 @@ class Publication:
 
     Args:
         with_sql: True to print its SELECT.
-        file: a .parquet or .csv file for its rows, or a .sql file for its SELECT; None = none.
+        file: a .parquet or .csv file for its rows, or a .sql file for its SELECT, or `table:` and the name of a table;
+            None = none.
         keep: columns that are written although they look like direct identifiers.
     """
 
@@ -38,7 +41,7 @@ class Publication:
     file: Path | None = option(
         None,
         FILE,
-        "Write the release to a .parquet or .csv file, or its SELECT to a .sql file.",
+        "Write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.",
         RELEASE,
         name="to",
         metavar="FILE",
@@ -59,14 +62,20 @@ class Publication:
         return self.is_sql or self.file is not None
 
     @property
+    def table(self) -> str:
+        """The name of the table that the release becomes; empty = none."""
+        text = str(self.file or "")
+        return text.removeprefix(TABLE) if text.startswith(TABLE) else ""
+
+    @property
     def only_sql(self) -> bool:
         """True if the file gets the SELECT."""
-        return self.file is not None and self.file.suffix.lower() == ".sql"
+        return self.file is not None and not self.table and self.file.suffix.lower() == ".sql"
 
     @property
     def is_sql(self) -> bool:
         """True if a SELECT is made for others, so that the table must mean the same outside of this session."""
-        return self.with_sql or self.only_sql
+        return self.with_sql or self.only_sql or bool(self.table)
 
     def check(self) -> None:
         """Raise UsageError if the file cannot be written, as far as that is known before any work.
@@ -74,12 +83,36 @@ class Publication:
         Raises:
             UsageError: the file cannot be written.
         """
-        if self.file is not None:
+        if self.file is not None and not self.table:
             check_destination(self.file, RELEASE_SUFFIXES)
 
 
 @dataclass(frozen=True)
-class BucketPublication(Publication):
+class TablePublication(Publication):
+    """The destination of a release that may become a table of the database.
+
+    Args:
+        execute: True to make it there; False to print the statement.
+    """
+
+    execute: bool = option(
+        False, FLAG, "Make that table (or view) in the database. Nothing else is written there.", RELEASE
+    )
+
+    @property
+    def created(self) -> str:
+        """The name of what is made in the database; empty = nothing."""
+        return self.table
+
+    def check(self) -> None:
+        """Raise UsageError if the release cannot be written, as far as that is known before any work."""
+        super().check()
+        if self.execute and not self.created:
+            raise UsageError(f"{spelled('execute', True)} needs the name of a table: {spelled('to', 'table:NAME')}.")
+
+
+@dataclass(frozen=True)
+class BucketPublication(TablePublication):
     """The destination of a release that may be published in buckets: a table of persons, and one of values.
 
     Args:

@@ -43,7 +43,8 @@ def command(job: Job, request: LatticeRequest) -> int:
         if publication.wanted and published is None:
             say("nothing was published: no node is safe.")
         elif published is not None and published.executed:
-            tell(f"created the view {published.view!r}.")
+            kind = "view" if publication.view else "table"
+            tell(f"created the {kind} {publication.created!r}.")
         elif published is not None and published.audit is not None:
             say_written(publication, published.audit.rows)
         return code_of(result)

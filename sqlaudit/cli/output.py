@@ -108,7 +108,7 @@ def _running_command() -> str:
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
     """Print what was written to the file of a release, if it has one."""
-    if publication.file is not None:
+    if publication.file is not None and not publication.table:
         what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
         tell(f"wrote {what} to {str(publication.file)!r}.")
     if isinstance(publication, BucketPublication) and publication.buckets is not None:

@@ -26,7 +26,7 @@ def recode(job: Job, request: RecodeRequest) -> int:
 
     Classes are counted in the database and grouped by their counts. The rows are rewritten by
     SQL in the database, and the release is audited before it is written. Nothing is changed in
-    the database.
+    the database without --execute.
 
     \b
       sqlaudit recode patients.csv --qi age,sex,zip --sensitive diagnosis \\

@@ -121,14 +121,14 @@ def _refuse_others(address: Whereabouts) -> None:
         )
 
 
-def names_spark(db: str) -> bool:
-    """Return True if the text of `--db` names a Spark.
+def names_spark(db: object) -> bool:
+    """Return True if the text of `--db` names a Spark, or if it is a session of Spark.
 
     Example:
         >>> names_spark("spark:local"), names_spark("sc://host:15002"), names_spark("spark.duckdb")
         (True, True, False)
     """
-    return db == "spark" or db.startswith(("spark:", "sc://"))
+    return (db == "spark" or db.startswith(("spark:", "sc://"))) if isinstance(db, str) else _is_spark(db)
 
 
 def _spark(db: Whereabouts | SparkSession, limits: Limits | None) -> Engine:

@@ -223,6 +223,10 @@ class Engine(ABC):
         """Return a FROM item that means the relation in any session, for a view that remains."""
         return relation.sql
 
+    def refuse_fleeting(self, view: View) -> None:
+        """Raise UsageError if a view or table made here would end with this session."""
+        del view
+
     def columns_as_arrays(self, statement: Statement) -> dict[str, Any]:
         """Return the result of a statement as one numpy array per column."""
         raise NotImplementedError
@@ -400,10 +404,12 @@ def refuse_lake(paths: Iterable[Path], label: str) -> None:
 
 def lake_error(label: str, name: str, folder: str) -> UsageError:
     """Return the error that names the way to read a table of a lake."""
-    way = f' or with {spelled("query")} "SELECT * FROM delta.`{folder}`"' if name == "Delta Lake" else ""
+    way = f'with {spelled("query")} "SELECT * FROM delta.`{folder}`"'
+    if name != "Delta Lake":  # of others Spark reads no path in a query
+        way = f'from Python as the frame spark.read.format("{name.lower()}").load("{folder}")'
     return UsageError(
         f"{label!r} is part of the {name} table in {folder!r}, whose files also hold deleted rows. Audit the table on "
-        f"Spark, by its name{way}, or write its current rows to a file elsewhere."
+        f"Spark, by its name or {way}, or write its current rows to a file elsewhere."
     )
 
 
@@ -440,24 +446,30 @@ def in_utc(value: object) -> object:
 
 @dataclass(frozen=True)
 class View:
-    """A view to be made.
+    """A view, or a table with its rows, to be made.
 
     Args:
         name: as a user writes it: `release`, `public."odd name"`. select: the SELECT behind it, in the database's SQL.
+        kind: `view` or `table`.
     """
 
     name: str
     select: str
+    kind: str = "view"
 
-    def parts(self) -> tuple[str, ...]:
-        """Return the schema, if one was named, and the view.
+    def parts(self, most: int = 3) -> tuple[str, ...]:
+        """Return the catalog and schema, if they were named, and the view.
+
+        Args:
+            most: the number of parts that a name of this database has.
 
         Raises:
             UsageError: the text is no such name.
         """
         parts = split_name(self.name)
-        if len(parts) > 2:
-            raise UsageError(f"{self.name!r} is not a view name. Write view or schema.view.")
+        if len(parts) > most:
+            names = f"{'catalog.' * (most > 2)}schema.{self.kind}"
+            raise UsageError(f"{self.name!r} is not a {self.kind} name. Write {self.kind} or {names}.")
         return parts
 
     def quoted(self, dialect: str) -> str:
@@ -465,7 +477,7 @@ class View:
         return ".".join(quote(part, dialect) for part in self.parts())
 
     def statement(self, dialect: str) -> str:
-        """Return the CREATE VIEW in one dialect.
+        """Return the CREATE VIEW or CREATE TABLE in one dialect.
 
         Example:
             >>> print(View("release", "SELECT 1 AS one").statement("duckdb"))
@@ -473,7 +485,7 @@ class View:
             SELECT 1 AS one
         """
         template = environment().get_template("engines/publish_view.sql")
-        return template.render(name=self.quoted(dialect), select=self.select, dialect=dialect).strip()
+        return template.render(name=self.quoted(dialect), select=self.select, kind=self.kind, dialect=dialect).strip()
 
 
 def refuse_taken(view: View, kind: str, replace: bool) -> None:
@@ -488,6 +500,8 @@ def refuse_taken(view: View, kind: str, replace: bool) -> None:
     """
     if not kind or (kind == "view" and replace):
         return
+    if view.kind == "table":
+        raise UsageError(f"There is already a {kind} {view.name!r}, which is never replaced. Choose another name.")
     if kind == "view":
         raise UsageError(
             f"There is already a view {view.name!r}. Replace it with {spelled('replace_view', True)}, or choose "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import SqlauditError, UsageError
@@ -14,7 +15,7 @@ from sqlaudit.base.spec import Target
 from sqlaudit.engines import names_spark
 from sqlaudit.engines.contract import View
 
-# The only function that writes to an audited database: it makes one view, on demand.
+# The only function that writes to an audited database: it makes one view or table, on demand.
 #
 # It has a connection of its own and one transaction, and replaces only views, if the user says so.
 
@@ -22,21 +23,19 @@ LONGEST_IN_POSTGRES = 63
 """Largest number of bytes in a name; PostgreSQL cuts longer ones, with no more than a notice."""
 
 
-def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
-    """Make a view in a database, in a transaction of its own.
+def create_view(db: Any, view: View, *, replace: bool = False) -> None:
+    """Make a view or table in a database, in a transaction of its own.
 
     Args:
-        db: the DuckDB file, the PostgreSQL URL or conninfo, or Spark. view: the view.
+        db: the DuckDB file, the PostgreSQL URL or conninfo, or Spark. view: the view or table.
         replace: True if a view of this name may be replaced; a table never is.
 
     Raises:
         UsageError: there is no database, or a relation of this name is there already.
         EngineError: the database refused or is in use elsewhere.
     """
-    if not db:
-        raise UsageError(f"A view needs a database: name it with {spelled('db')}, or write the release to a file.")
     check_view(db, view)
-    if exists(db):
+    if isinstance(db, str) and exists(db):
         from sqlaudit.engines.duckdb.store import make_view
     elif names_spark(db):
         from sqlaudit.engines.spark.engine import make_view
@@ -45,14 +44,25 @@ def create_view(db: str | None, view: View, *, replace: bool = False) -> None:
     make_view(db, view, replace)
 
 
-def check_view(db: str, view: View) -> None:
-    """Raise UsageError if a view cannot have its name in this kind of database, before long work begins.
+def check_view(db: object, view: View) -> None:
+    """Raise UsageError if a view or table cannot be made in this database, before long work begins.
+
+    Args:
+        db: a database as `engines.connect` takes it. Of one that is open only a session of Spark may write.
 
     Raises:
-        UsageError: the text is not a name, or PostgreSQL would cut it, or find a relation of its own instead.
+        UsageError: no database is named, the text is not a name, or PostgreSQL would cut it, or find a relation of its
+            own instead.
     """
-    parts = view.parts()
-    if exists(db) or names_spark(db):
+    if names_spark(db):
+        view.parts()
+        return
+    if not isinstance(db, str) or not db:
+        raise UsageError(
+            f"{spelled('execute', True)} creates a {view.kind} in a database. Name the database with {spelled('db')}."
+        )
+    parts = view.parts(2)
+    if exists(db):
         return
     for part in parts:
         if len(part.encode()) > LONGEST_IN_POSTGRES:

@@ -9,13 +9,13 @@ from typing import Any
 from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import NUMBERS, Kind, Relation
+from sqlaudit.base.relation import NUMBERS, Kind, Relation, Remark
 from sqlaudit.base.sql import Raw, environment, render
 from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.reports.document import plural
+from sqlaudit.reports.document import listing, plural
 
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
@@ -169,15 +169,25 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
 def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
     """Return the columns, followed by coarser forms of the columns of events where there is a natural one."""
     coarser: dict[int, tuple[str, int]] = {}
+    unbanded: list[str] = []
     chosen = list(source.chosen)
     for position, column in enumerate(source.chosen[: source.events]):
         module, macro, words = _COARSER.get(column.kind, ("", "", ""))
-        if not macro or (macro == "bands" and engine.is_cluster):
-            continue  # bands need all rows in order on one machine, and Spark's are on many
+        if macro == "bands" and engine.is_cluster:
+            unbanded.append(column.name)
+            continue
+        if not macro:
+            continue
         macros = environment().get_template(module).module
         expression = str(getattr(macros, macro)(column.sql, engine.dialect)).strip()
         coarser[position] = (words, len(chosen))
         chosen.append(Chosen(column.name, expression, Kind.OTHER))
+    if unbanded:
+        text = (
+            f"The effect of ten bands is left out for {listing(unbanded)}: bands need all rows sorted on one machine, "
+            f"and {engine.name} has them on many. For a coarser form, name an expression, such as floor(age / 10)."
+        )
+        engine.note_remarks(Relation("", (), source.relation.label, remarks=(Remark("no_bands", text),)))
     if not coarser:
         return source
     rows = _side(engine, source.relation, "c", chosen, source.person)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.publication import TABLE
 from sqlaudit.hierarchies.levels import in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import LatticeColumn, LatticeNode, LatticeResult, Levels, Published
@@ -450,19 +451,20 @@ def _release(made: Published | None) -> Iterator[doc.Content]:
     if made is None:
         return
     yield _release_sentences(made)
-    if made.view:
-        yield doc.Code("The SQL of the view", made.sql)
+    if made.view or made.file.startswith(TABLE):
+        yield doc.Code(f"The SQL of the {'view' if made.view else 'table'}", made.sql)
 
 
 def _release_sentences(made: Published) -> Iterator[doc.Words]:
     """Yield where the release was written to, and the result of its audit."""
-    if made.file:
+    what = f"view {made.view}" if made.view else f"table {made.file.removeprefix(TABLE)}"
+    if made.file and not made.file.startswith(TABLE):
         yield doc.written_to(made.file, made.buckets)
     elif made.executed:
-        yield f"The view {made.view} was created in the database."
+        yield f"The {what} was created in the database."
     else:
         hint = f"{spelled('execute', True)} creates it."
-        yield doc.Toned(f"The view {made.view} was not created: its SQL is below.", hint=hint)
+        yield doc.Toned(f"The {what} was not created: its SQL is below.", hint=hint)
     if made.view:
         yield "Its rows may have the order of the table, which can reveal people. Sort them before you pass them on."
     yield from doc.unnamed_notice(made.unnamed)

@@ -66,8 +66,7 @@ class LatticePublication(BucketPublication):
     """The publication of the best node.
 
     Args:
-        view: the view to write, empty = none. execute: whether to create it in the database, too. replace: whether to
-            replace a view of that name.
+        view: the view to write, empty = none. replace: whether to replace a view of that name.
         suppressed: what happens to rows of failing classes.
 
     Raises:
@@ -78,7 +77,6 @@ class LatticePublication(BucketPublication):
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the best node.", RELEASE, name="publish_view", metavar="NAME"
     )
-    execute: bool = option(False, FLAG, "Create that view in the database. Nothing else is written there.", RELEASE)
     replace: bool = option(
         False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
     )
@@ -98,14 +96,24 @@ class LatticePublication(BucketPublication):
                 f"{spelled('buckets_to')} needs {spelled('to')}, and leaves out rows of failing classes. Views and "
                 "starred rows have no buckets."
             )
-        if self.execute and not self.view:
-            raise UsageError(f"{spelled('execute', True)} needs a view. Name it with {spelled('publish_view')}.")
-        if self.replace and not self.execute:
-            raise UsageError(f"{spelled('replace_view', True)} needs {spelled('execute', True)}.")
+        if self.execute and not self.created:
+            raise UsageError(
+                f"{spelled('execute', True)} needs a view or table. Name it with {spelled('publish_view')} or "
+                f"{spelled('to', 'table:NAME')}."
+            )
+        if self.replace and not (self.execute and self.view):
+            raise UsageError(
+                f"{spelled('replace_view', True)} needs {spelled('execute', True)} and {spelled('publish_view')}."
+            )
         if self.suppressed is Suppressed.STAR and not self.wanted:
             raise UsageError(
                 f"{spelled('suppressed')} needs a release. Add {spelled('publish_view')} or {spelled('to')}."
             )
+
+    @property
+    def created(self) -> str:
+        """The name of what is made in the database; empty = nothing."""
+        return self.view or self.table
 
     @property
     def is_sql(self) -> bool:

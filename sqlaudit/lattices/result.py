@@ -177,10 +177,10 @@ class Published(Documented):
 
     Args:
         levels: of the node.
-        sql: the statement that makes the view, or the query of a file as it ran in the session; holds no value of the
-            table beyond those that the hierarchies list. select: the query alone.
-        view: the view's name, empty for a file. file: the file's name, empty for a view.
-        executed: whether the view was created. suppressed: what happens to suppressed rows.
+        sql: the statement that makes the view or table, or the query of a file as it ran in the session; holds no value
+            of the table beyond those that the hierarchies list. select: the query alone.
+        view: the view's name, empty for a file. file: the file's name, or `table:` and a table's; empty for a view.
+        executed: whether the view or table was created. suppressed: what happens to suppressed rows.
         columns: columns of the release, in order. keys: columns of the release that are quasi-identifiers.
         unnamed: columns without a role, which are in the release unchanged.
         audit: its audit, None when nothing could be read.

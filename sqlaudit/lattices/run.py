@@ -15,6 +15,7 @@ from sqlaudit.audits.release import (
     before,
     in_one_spelling,
     laid_in_buckets,
+    refuse_creation,
     refuse_without_buckets,
     statements_before,
     write,
@@ -37,7 +38,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Database, Engine, View, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.engines.writing import check_view, create_view
+from sqlaudit.engines.writing import create_view
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
@@ -312,7 +313,9 @@ def publish(request: LatticeRequest, searched: SearchedTable, result: LatticeRes
     select, sql = released.sql, released.ordered
     if publication.is_sql:
         select = released.over(engine.lasting(opened.relation), not publication.view)
-        sql = View(publication.view, select).statement(engine.dialect) if publication.view else select
+        kind = "view" if publication.view else "table"
+        made = publication.created
+        sql = View(made, select, kind).statement(engine.dialect) if made else select
     audit = audit_of(request, released.keys, Target(relation=result.target), result.rows, alone=True)
     if publication.buckets is not None:
         persons = released
@@ -387,20 +390,11 @@ def refuse_view(request: LatticeRequest, db: Database) -> None:
     Raises:
         UsageError: no database is named, or the view cannot have its name.
     """
-    publication, name = request.publication, db if isinstance(db, str) else ""
-    if publication.execute and not name:
-        raise UsageError(
-            f"{spelled('execute', True)} creates a view in a database. Name the database with {spelled('db')}."
-        )
-    if publication.view:
-        view = View(publication.view, "")
-        view.parts()
-        if publication.execute:
-            check_view(name, view)
+    refuse_creation(request.publication, db, view=bool(request.publication.view))
 
 
 def make_view(request: LatticeRequest, result: LatticeResult, db: Database, limits: Limits) -> LatticeResult:
-    """Make the view of a result over a connection of its own, and audit the view.
+    """Make the view or table of a result over a connection of its own, and audit it.
 
     Raises:
         UsageError: a relation of that name is there already.
@@ -409,8 +403,8 @@ def make_view(request: LatticeRequest, result: LatticeResult, db: Database, limi
     publication, published = request.publication, result.published
     if published is None or not publication.execute:
         return result
-    name = db if isinstance(db, str) else None
-    create_view(name, View(publication.view, published.select), replace=publication.replace)
+    kind = "view" if publication.view else "table"
+    create_view(db, View(publication.created, published.select, kind), replace=publication.replace)
     if published.audit is not None and request.roles.entity is None:  # persons are not in the view
         _check_view(db, request, published.keys, published.audit, limits, result.rows)
     return replace(result, published=replace(published, executed=True))
@@ -432,14 +426,14 @@ def _check_view(
     Raises:
         EngineError: it finds something else.
     """
-    target = Target(relation=request.publication.view)
+    target = Target(relation=request.publication.created)
     audit = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
         audited = audit_table(engine, audit, rows_are_people=True)
     agrees = audited.status.value == before.status or checkable(request, alone=True) != request.requirements
     if (audited.rows, audited.classes.count) != (before.rows, before.classes) or not agrees:
         raise EngineError(
-            f"The view {target.relation!r} differs from the search: the table has changed. Drop the view."
+            f"{target.relation!r} differs from the search: the table has changed. Drop it, and search again."
         )
 
 
@@ -449,9 +443,9 @@ def code_of(result: LatticeResult) -> ExitCode:
     return verdict(result.passed and (audit is None or audit.status != "fail"), result.complete)
 
 
-def _sql_of_view(_: LatticeRequest, result: LatticeResult) -> str:
-    """Return the CREATE VIEW of a result, empty if there is no view."""
-    return result.published.sql if result.published and result.published.view else ""
+def _sql_of_view(request: LatticeRequest, result: LatticeResult) -> str:
+    """Return the CREATE VIEW or CREATE TABLE of a result, empty if there is none."""
+    return result.published.sql if result.published and request.publication.created else ""
 
 
 @command(
@@ -480,7 +474,8 @@ def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
         walk: keep every node that was counted.
         sampling_fraction, population_size: as for `audit`; for weights of rows, give their sum as the population.
         publish_view: write the view of the best node under this name.
-        execute: create that view in the database, over a separate connection; nothing else is written there.
+        execute: make that view, or the table of `to="table:…"`, in the database, over a separate connection; nothing
+            else is written there.
 
     Raises:
         UsageError: a column, hierarchy, requirement or option that does not fit.

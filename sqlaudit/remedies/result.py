@@ -19,9 +19,10 @@ class Release(Documented):
         unnamed: columns without a role, which are in the release unchanged.
         groups: groups of rows with the same quasi-identifiers in the release. rows: rows of the release.
         left_out: rows of the table that are not in the release. audit: its audit.
-        file: its file; None (in Python empty) = not written.
-        sql: its SELECT; None (in Python empty) = not requested.
+        file: its file, or `table:` and its table; None (in Python empty) = not written.
+        sql: its SELECT, or the statement that makes its table; None (in Python empty) = not requested.
         buckets: the file of the values of its buckets, empty = not written.
+        select: its SELECT alone, if it becomes a table.
     """
 
     columns: tuple[str, ...]
@@ -34,6 +35,7 @@ class Release(Documented):
     file: str = field(default="", metadata=OR_NULL)
     sql: str = field(default="", metadata=OR_NULL)
     buckets: str = field(default="", metadata=LEFT_OUT)
+    select: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
 def lines_of(release: Release | None) -> tuple[doc.Block, ...]:

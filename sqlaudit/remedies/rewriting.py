@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sqlaudit.audits.release import (
     audit_written,
     bare,
     contradiction,
+    create_table,
     failed,
     kept,
     laid_in_buckets,
@@ -30,10 +31,10 @@ from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
 from sqlaudit.base.relation import Relation, Statement
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import Limits, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
-from sqlaudit.engines.contract import ONE_TASK_ROWS, Engine
+from sqlaudit.engines.contract import ONE_TASK_ROWS, Database, Engine, View
 from sqlaudit.hierarchies.levels import ColumnType, Hierarchy, published_column
 from sqlaudit.lattices.result import Checked
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
@@ -494,7 +495,30 @@ def release(
             rows = engine.stream(statement)
             write(publication, sql, made.columns, rows, made.rows, another, partial(check, disagree=disagree))
     file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)
+    if publication.table:  # which is made when this connection is closed
+        file, select, sql = "", sql, View(publication.table, sql, "table").statement(engine.dialect)
+        return Release(*found, made.rows, made.left_out, checked, file, sql, select=select)
     return Release(*found, made.rows, made.left_out, checked, file, sql, str(buckets or ""))
+
+
+R = TypeVar("R", bound=Any)
+
+
+def make_table(request: Any, result: R, db: Database, limits: Limits) -> R:
+    """Make the table of a release that was audited, if that was asked; return the result with its name."""
+    publication, made = request.publication, result.release
+    if made is None or not publication.execute:
+        return result
+    counted = made.keys, made.audit.rows, made.audit.classes
+    create_table(publication, made.select, counted, request.roles.nulls, db, limits)
+    released: R = replace(result, release=replace(made, file=str(publication.file)))
+    return released
+
+
+def sql_of_release(request: Any, result: Any) -> str:
+    """Return the SELECT or CREATE TABLE of a release if it is to be printed, else nothing."""
+    is_printed = request.publication.with_sql or request.publication.table
+    return str(result.release.sql) if result.release and is_printed else ""
 
 
 def disagree(what: str) -> str:

@@ -52,6 +52,22 @@ def test_parquet_keeps_every_value(tmp_path: Path) -> None:
     ]
 
 
+def test_whole_decimals_have_the_type_that_engines_without_them_give(tmp_path: Path) -> None:
+    """DuckDB returns 1 of a DECIMAL(9, 0) as a decimal; PostgreSQL and Spark return an int, also among fractions."""
+    file = tmp_path / "a.parquet"
+    whole = [(Decimal(5), Decimal("1.0"), Decimal(10**19)), (Decimal(-7), Decimal("12.50"), Decimal(1))]
+    as_ints = [(5, Decimal("1.0"), 10**19), (-7, Decimal("12.50"), 1)]
+    mixed = [(5, 10, Decimal(1)), (Decimal("0.25"), Decimal("2.5"), 2**64)]
+    for rows, types in (
+        (whole, ["BIGINT", "DECIMAL(4,2)", "DECIMAL(38,0)"]),
+        (as_ints, ["BIGINT", "DECIMAL(4,2)", "DECIMAL(38,0)"]),
+        (mixed, ["DECIMAL(3,2)", "DECIMAL(3,1)", "DECIMAL(38,0)"]),
+    ):
+        write_rows(file, ["a", "b", "c"], [rows])
+        assert [row[1] for row in duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()] == types
+        assert duckdb.sql(f"FROM '{file}'").fetchall() == rows
+
+
 def test_parquet_keeps_times_and_strange_texts(tmp_path: Path) -> None:
     file = tmp_path / "a.parquet"
     moment = dt.datetime(2020, 1, 2, 3, 4, 5, 678901)

@@ -41,10 +41,12 @@ def ways(root: Path) -> list[str]:
 
 
 def sentence(label: str, name: str, folder: str) -> str:
-    way = f' or with query= "SELECT * FROM delta.`{folder}`"' if name == "Delta Lake" else ""
+    way = f'from Python as the frame spark.read.format("{name.lower()}").load("{folder}")'
+    if name == "Delta Lake":
+        way = f'with query= "SELECT * FROM delta.`{folder}`"'
     return (
         f"{label!r} is part of the {name} table in {folder!r}, whose files also hold deleted rows. Audit the table on "
-        f"Spark, by its name{way}, or write its current rows to a file elsewhere."
+        f"Spark, by its name or {way}, or write its current rows to a file elsewhere."
     )
 
 

@@ -6,6 +6,7 @@ import datetime
 import math
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,7 @@ from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupte
 from sqlaudit.base.guard import RandomRowsError
 from sqlaudit.base.relation import Kind, Statement
 from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.engines.contract import View
 from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
 from sqlaudit.engines.spark.open import bind_parameters
@@ -420,6 +422,78 @@ def test_frames_of_python_keep_their_values(spark: SparkEngine) -> None:
     for name, frame in refused.items():
         with pytest.raises(InputError, match="'x'"):
             spark.open(Target(frame=frame, label=name))
+
+
+def test_a_query_names_parquet_files_in_quotes_as_on_duckdb(plain: SparkEngine, tmp_path: Path) -> None:
+    file, other = tmp_path / "people 1.parquet", tmp_path / "more" / "part.parquet"
+    other.parent.mkdir()
+    pa.parquet.write_table(pa.table({"age": [30, 31, 32], "id": [1, 2, 3]}), file)
+    pa.parquet.write_table(pa.table({"id": [2, 3]}), other)
+    query = (
+        f"SELECT `people 1`.age, m.id FROM '{file}' JOIN (SELECT * FROM '{other.parent}') AS m "
+        "ON m.id = `people 1`.id WHERE age > 30"
+    )
+    relation = plain.open(Target(query=query))
+    assert relation.tables == (str(file), str(other.parent))
+    assert sorted(run(plain, "SELECT age, id FROM " + relation.sql)) == [(31, 2), (32, 3)]
+    lasting = plain.lasting(relation)
+    assert plain.private_prefix not in lasting
+    assert sorted(run(plain, "SELECT age, id FROM " + lasting)) == [(31, 2), (32, 3)]
+    with pytest.raises(UsageError, match="On Spark only Parquet files can be audited"):
+        plain.open(Target(query="SELECT * FROM 'people.csv'"))
+    (other.parent / "_left.parquet").write_bytes(other.read_bytes())
+    with pytest.raises((InputError, UsageError), match=r"leaves out 1 of the files|name one file, a table"):
+        plain.open(Target(query=f"SELECT * FROM '{other.parent}/*.parquet'"))
+
+
+def test_effects_without_bands_are_said(plain: SparkEngine) -> None:
+    query = "SELECT CAST(id % 4 AS INT) AS who, CAST(id AS INT) AS age, CAST(id % 3 AS STRING) AS zip FROM range(12)"
+    found = sqlaudit.persons(db=plain, query=query, entity="who", qi=["age", "zip"], effects=True)
+    assert [remark.text for remark in found.remarks if remark.code == "no_bands"] == [
+        "The effect of ten bands is left out for age: bands need all rows sorted on one machine, and Spark has them on "
+        "many. For a coarser form, name an expression, such as floor(age / 10)."
+    ]
+    without = sqlaudit.persons(db=plain, query=query, entity="who", qi=["zip"], effects=True)
+    assert not [remark for remark in without.remarks if remark.code == "no_bands"]
+
+
+def test_boxes_of_messages_have_times_without_a_zone(plain: SparkEngine, tmp_path: Path) -> None:
+    """As on the other engines: a file has one type, wherever it was made."""
+    moments = [datetime.datetime(2024, 1, 1, 0, minute) for minute in range(12)]
+    columns = {"who": [n % 6 for n in range(12)], "x": [n * 10 % 50 for n in range(12)], "sent": moments}
+    table = pa.table({**columns, "cost": pa.array([Decimal(n) for n in range(12)], pa.decimal128(9, 0))})
+    pa.parquet.write_table(table, tmp_path / "sent.parquet")
+    asked: dict[str, Any] = {"user": "who", "x": "x", "y": "x", "time": "sent", "k": 2, "box": 1000, "interval": 1200}
+    for name, db in (("here", None), ("there", plain)):
+        out = tmp_path / f"{name}.parquet"
+        sqlaudit.cloak(tmp_path / "sent.parquet", db=db, to=out, keep_column=["cost"], **asked)
+    here, there = (pa.parquet.read_table(tmp_path / f"{name}.parquet") for name in ("here", "there"))
+    assert here.schema.field("t_min").type == pa.timestamp("us")
+    assert here.schema.field("cost").type == pa.int64()
+    assert there.schema == here.schema
+    assert there.to_pylist() == here.to_pylist()
+
+
+def test_tables_of_other_catalogs_versions_and_tables_by_path(plain: SparkEngine) -> None:
+    """A second catalog is a database in memory. No format with versions is here: their SQL is passed on."""
+    catalog = "spark.sql.catalog.second"
+    plain._session.conf.set(catalog, "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog")
+    plain._session.conf.set(catalog + ".url", f"jdbc:derby:memory:{uuid.uuid4().hex};create=true")
+    plain._session.conf.set(catalog + ".driver", "org.apache.derby.iapi.jdbc.AutoloadedDriver")
+    plain._session.sql("CREATE TABLE second.app.visits AS SELECT CAST(id % 2 AS INT) AS age FROM range(6)").collect()
+    for target in (Target("second.app.visits"), Target(query="SELECT age FROM second.app.visits")):
+        relation = plain.open(target)
+        assert relation.tables == ("second.app.visits",)
+        assert run(plain, "SELECT COUNT(*), COUNT(DISTINCT age) FROM " + relation.sql) == [(6, 2)]
+        assert "second.app.visits" in plain.lasting(relation).replace("`", "")
+    plain.refuse_fleeting(View("second.app.release", "", "table"))
+    with pytest.raises(UsageError, match="so it cannot keep a table"):
+        plain.refuse_fleeting(View("default.release", "", "table"))
+    for query in ("second.app.visits VERSION AS OF 3", "people TIMESTAMP AS OF '2026-01-01'"):
+        with pytest.raises(UsageError, match="such as VERSION AS OF on a table whose format has no versions"):
+            plain.open(Target(query="SELECT * FROM " + query))
+    with pytest.raises(UsageError, match="Spark finds no table at the path after delta, or was started without Delta"):
+        plain.open(Target(query="SELECT * FROM delta.`/data/people` VERSION AS OF 12"))
 
 
 @pytest.mark.parametrize("name", LOGS)

@@ -353,7 +353,7 @@ def test_a_session_that_cannot_be_cloned_is_left_as_it_was(server: str, table: P
     assert of_case.endswith('Set it: spark.conf.unset("spark.sql.caseSensitive").')
 
 
-def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_path: Path) -> None:
+def test_views_and_tables_last_in_the_catalog_of_a_server(server: str, table: Path, tmp_path: Path) -> None:
     text = f"""
         import json, sqlaudit
         from sqlaudit.base.errors import UsageError
@@ -370,11 +370,38 @@ def test_a_view_lasts_in_the_catalog_of_a_server(server: str, table: Path, tmp_p
         except UsageError as refused:
             said.append("Replace it with replace_view=True" in str(refused))
         said.append(sqlaudit.lattice({str(table)!r}, replace_view=True, **asked).published.executed)
+        asked |= dict(publish_view="", to="table:spark_catalog.default.third")
+        said.append(sqlaudit.lattice({str(table)!r}, **asked).published.executed)
+        from pyspark.sql.connect.session import SparkSession
+        mine = SparkSession.builder.remote({server!r}).create()
+        rest = dict(qi=["age", "sex"], sensitive="disease", require=["k=20"], execute=True)
+        found = sqlaudit.suppress({str(table)!r}, db=mine, to="table:default.fewer", **rest).release
+        said.append([found.file, mine.table("default.fewer").count(), mine.table("default.third").count()])
+        for name in ("default.fewer", "default.released"):
+            try:
+                sqlaudit.suppress({str(table)!r}, db=mine, to="table:" + name, **rest)
+            except UsageError as refused:
+                said.append(str(refused))
+        stream = mine.readStream.format("rate").load()
+        stream.createTempView("stream")
+        for target in (dict(target=stream), dict(target="stream", db=mine)):
+            try:
+                sqlaudit.audit(qi=["value"], **target)
+            except UsageError as refused:
+                said.append(str(refused)[-75:])
+        mine.stop()
         print(json.dumps(said))
     """
     ran = python(text, tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == [[True, "pass"], True, True, True]
+    on_stream = " never end. Audit the table that it is written to, or one batch of it (foreachBatch)."[-75:]
+    assert json.loads(ran.stdout) == [
+        *([True, "pass"], True, True, True),
+        *(True, ["table:default.fewer", 48, 48]),
+        "There is already a table 'default.fewer', which is never replaced. Choose another name.",
+        "There is already a view 'default.released', which is never replaced. Choose another name.",
+        *(on_stream, on_stream),
+    ]
 
 
 def test_no_server_is_said_in_seconds(server: str) -> None:

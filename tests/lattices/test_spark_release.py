@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -50,7 +51,10 @@ def test_a_release_goes_to_files_and_views_as_on_duckdb(spark_url: str) -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_view_that_would_not_last_is_not_made(spark_url: str) -> None:
     asked = ("lattice", *COMMON, "--db", spark_url, "--publish-view", "release")
-    made = run(*asked, "p.parquet", "--execute")
+    with patch("sqlaudit.lattices.run.find_nodes", side_effect=AssertionError("the search began")):
+        made = run(*asked, "p.parquet", "--execute")
+        table = run("lattice", *COMMON, "--db", spark_url, "p.parquet", "--to", "table:default.release", "--execute")
     assert (made.code, "so it cannot keep a view" in made.err) == (2, True), made.err
+    assert (table.code, "so it cannot keep a table" in table.err) == (2, True), table.err
     texts = run(*asked, "p.csv")
     assert (texts.code, "only Parquet files can be audited" in texts.err) == (2, True), texts.err

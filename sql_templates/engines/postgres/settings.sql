@@ -2,7 +2,7 @@
 -- changed them (set_config). Every name is in full, no operator is used, and nothing outlives the transaction.
 SELECT
     pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', TRUE),  -- no name of ours means something else
-    pg_catalog.set_config('role', %(role)s, TRUE),
+    pg_catalog.set_config('role', COALESCE(%(role)s, pg_catalog.current_setting('role')), TRUE),
     pg_catalog.set_config('row_security', 'off', TRUE),                 -- a table with policies is an error, not half a table
     pg_catalog.set_config('client_encoding', 'UTF8', TRUE),
     pg_catalog.set_config('lock_timeout', %(lock_timeout)s, TRUE),

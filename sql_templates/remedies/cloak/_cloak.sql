@@ -39,7 +39,7 @@ END
 
 {# And back. #}
 {% macro timestamp_of(microseconds) -%}
-{% if dialect == "duckdb" %}MAKE_TIMESTAMP({{ microseconds }}){% elif dialect == "spark" %}TIMESTAMP_MICROS({{ microseconds }}){% else %}CAST('1970-01-01 00:00:00' AS TIMESTAMP) + CAST({{ microseconds }} // 86400000000 AS BIGINT) * INTERVAL '1' DAY + ({{ microseconds }} % 86400000000) * INTERVAL '1' MICROSECOND{% endif %}
+{% if dialect == "duckdb" %}MAKE_TIMESTAMP({{ microseconds }}){% elif dialect == "spark" %}CAST(TIMESTAMP_MICROS({{ microseconds }}) AS TIMESTAMP_NTZ){% else %}CAST('1970-01-01 00:00:00' AS TIMESTAMP) + CAST({{ microseconds }} // 86400000000 AS BIGINT) * INTERVAL '1' DAY + ({{ microseconds }} % 86400000000) * INTERVAL '1' MICROSECOND{% endif %}
 {%- endmacro %}
 
 {# Whole numbers divided and rounded down, also below zero. #}

@@ -137,7 +137,7 @@ def _make(connection: duckdb.DuckDBPyConnection, alias: str, view: View, replace
     Raises:
         UsageError: the name is in use, and `replace` is False or it is no view.
     """
-    *schema, name = view.parts()
+    *schema, name = view.parts(2)
     row = connection.execute(_KIND, [alias, schema[0] if schema else "main", name]).fetchone()
     kind = str(row[0]) if row else ""
     refuse_taken(view, kind, replace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace as replace_fields
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -23,7 +24,7 @@ from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.base.sql import environment
 from sqlaudit.engines.contract import View, hide_constants, refuse_taken, step_of
-from sqlaudit.engines.postgres.connect import connect
+from sqlaudit.engines.postgres.connect import LOCK_SECONDS, connect
 from sqlaudit.engines.postgres.errors import sentence
 from sqlaudit.engines.postgres.open import Fields, Names, PostgresOpener, describe
 from sqlaudit.engines.postgres.session import PostgresSession
@@ -294,14 +295,18 @@ def make_view(db: str, view: View, replace: bool) -> None:
 
 
 def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: bool) -> None:
-    """Make the view in the open transaction; a view of this name is dropped first."""
-    *schema, name = view.parts()
+    """Make the view or table in the open transaction; a view of this name is dropped first."""
+    *schema, name = view.parts(2)
     default_schema = _pin_names(connection)
+    if view.kind == "table":  # its rows are made now, and have to be those of the audit
+        settings = dict.fromkeys(("role", "work_mem", "workers", "milliseconds"))
+        text = environment().get_template("engines/postgres/settings.sql").render().encode()
+        connection.execute(text, {**settings, "lock_timeout": f"{LOCK_SECONDS}s"})
     schema_name = schema[0] if schema else default_schema
     look_up = environment().get_template("engines/postgres/kind_of.sql").render().encode()
     row = connection.execute(look_up, {"name": name, "schema": schema_name}).fetchone()
     refuse_taken(view, row[0] if row else "", replace)
-    full = View(".".join(quote(part, "postgres") for part in (schema_name, name)), view.select)
+    full = replace_fields(view, name=".".join(quote(part, "postgres") for part in (schema_name, name)))
     if row:
         connection.execute(b"DROP VIEW " + full.quoted("postgres").encode())
     connection.execute(full.statement("postgres").encode())
@@ -323,13 +328,15 @@ def _reason(error: psycopg.Error, view: View) -> SqlauditError:
     schema = f"the schema {quote(view.parts()[0], 'postgres')}" if len(view.parts()) > 1 else "the schema"
     if code == "42501":
         return PermissionDenied(
-            f"This role may not make the view {view.name!r}: it needs CREATE on {schema}, SELECT on the table, and to "
-            "own a view that it replaces."
+            f"This role may not make the {view.kind} {view.name!r}: it needs CREATE on {schema}, SELECT on the table, "
+            "and to own a view that it replaces."
         )
     if code == "25006":
-        return EngineError(f"The server is read-only, so the view {view.name!r} cannot be made. Name the primary.")
+        return EngineError(
+            f"The server is read-only, so the {view.kind} {view.name!r} cannot be made. Name the primary."
+        )
     if code == "3F000":
-        return UsageError(f"There is no schema for the view {view.name!r}.")
+        return UsageError(f"There is no schema for the {view.kind} {view.name!r}.")
     if code == "2BP01":
         return UsageError(f"Other views read {view.name!r}, so it cannot be replaced. Choose another name.")
     return sentence(error, DURING)

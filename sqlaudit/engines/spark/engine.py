@@ -390,6 +390,11 @@ class SparkEngine(Engine):
         """
         return self._opener.lasting(relation)
 
+    def refuse_fleeting(self, view: View) -> None:
+        """Raise UsageError if a view or table made here would end with the Spark of this process."""
+        if not self._lease.remote:
+            self._do("Spark's catalog", lambda: refuse_fleeting(self._session, view))
+
     def workbench(self) -> DuckDBEngine:
         """Return a DuckDB in memory, with what is left of the limits."""
         if self._bench is None:
@@ -543,57 +548,76 @@ def _in_plain_time(sql: str, described: Sequence[ColumnInfo]) -> str:
     return "SELECT " + ", ".join(items) + " FROM (\n" + sql + "\n) AS given(" + ", ".join(names) + ")"
 
 
-# Views in Spark's catalog, made over a connection of their own with one statement that writes.
+# Views and tables in Spark's catalog, made in a session of their own with one statement that writes.
 
-DURING = "making the view"
 _KINDS = {"VIEW": "view", "TEMPORARY": "temporary view", "MANAGED": "table", "EXTERNAL": "table"}
 
 
-def make_view(db: str, view: View, replace: bool) -> None:
-    """Make the view, as `create_view` describes."""
+def make_view(db: object, view: View, replace: bool) -> None:
+    """Make the view or table, as `create_view` describes.
+
+    If it is stopped, so is the statement, and Spark removes the rows of a table that is not complete.
+    """
     lease = spark_session.lease(db, Limits())
     try:
-        quietly(partial(settle, lease.session))
-        refuse_fleeting(db, lease.session)
-        quietly(partial(_make, lease.session, view, replace))
+        missing = quietly(partial(settle, lease.session, check_only=bool(lease.tag)))
+        refuse_substituted(view.statement("spark"), missing)
+        quietly(partial(_make, lease, view, replace))
     except FAILURES as error:
         raise _reason(error, view) from None
     finally:
         lease.give_back()
 
 
-def refuse_fleeting(db: str, session: Any) -> None:
-    """Refuse to make a view that would end with a Spark of this process.
+def refuse_fleeting(session: Any, view: View) -> None:
+    """Refuse to make a view or table that would end with the Spark of this process.
 
     Raises:
-        UsageError: the catalog is in the memory of a Spark that is started here, and ends with it.
+        UsageError: its catalog is in the memory of that Spark.
     """
     is_in_memory = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
-    if not db.startswith("sc://") and is_in_memory and session.catalog.currentCatalog() == "spark_catalog":
+    catalog = view.parts()[0] if len(view.parts()) > 2 else session.catalog.currentCatalog()
+    if is_in_memory and catalog == "spark_catalog":
         raise UsageError(
-            "The catalog of this Spark is temporary, so it cannot keep a view. Name a server of Spark Connect "
+            f"The catalog of this Spark is temporary, so it cannot keep a {view.kind}. Name a server of Spark Connect "
             "(sc://host:port), configure a metastore, or write the release to a file "
             f"({spelled('to')})."
         )
 
 
-def _make(session: Any, view: View, replace: bool) -> None:
-    """Make the view, or replace one of its name."""
-    name = ".".join(quote(part, "spark") for part in view.parts())
+def _make(lease: Lease, view: View, replace: bool) -> None:
+    """Make the view or table, or replace a view of its name."""
+    session, name = lease.session, view.quoted("spark")
     tables = session.catalog
     kind = _KINDS.get(tables.getTable(name).tableType, "table") if tables.tableExists(name) else ""
     refuse_taken(view, kind, replace)
     text = view.statement("spark")
-    session.sql(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text).collect()
+    with suppress(PySparkException):  # a table in the format of its catalog, not one of text by Hive
+        if not lease.tag:
+            session.conf.set("spark.sql.legacy.createHiveTableByDefault", "false")
+    if lease.tag:
+        session.addTag(lease.tag)
+    try:
+        session.sql(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text).collect()
+    except BaseException:
+        with suppress(*FAILURES):
+            session.interruptTag(lease.tag) if lease.tag else session.interruptAll()
+        raise
+    finally:
+        if lease.tag:
+            session.removeTag(lease.tag)
 
 
 def _reason(error: Exception, view: View) -> SqlauditError:
     """Return our error for an error of making a view."""
     code = condition(error).partition(".")[0] if isinstance(error, PySparkException) else ""
     if code in ("SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND"):
-        return UsageError(f"There is no schema for the view {view.name!r}.")
+        return UsageError(f"There is no schema for the {view.kind} {view.name!r}.")
+    if code == "INVALID_SCHEMA_OR_RELATION_NAME":
+        return UsageError(f"{view.name!r}: this catalog of Spark takes only letters, digits and _ in names.")
     if code == "INVALID_TEMP_OBJ_REFERENCE":
-        return UsageError(f"The view {view.name!r} would read a temporary view, which others do not see; name a table.")
+        what = f"The {view.kind} {view.name!r}"
+        return UsageError(f"{what} would read a temporary view, which others do not see; name a table.")
     if code in ("INSUFFICIENT_PERMISSIONS", "PERMISSION_DENIED"):
-        return PermissionDenied(f"This user may not make the view {view.name!r}.")
-    return sentence(error, DURING)
+        return PermissionDenied(f"This user may not make the {view.kind} {view.name!r}.")
+    return sentence(error, f"making the {view.kind}")

@@ -40,6 +40,8 @@ _TEXTS: dict[type[SqlauditError], dict[str, str]] = {
         "MALFORMED_CSV_RECORD": "A line in {during} does not have the columns of the others.",
         "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE": "A column in {during} has a type without equality, so that its "
         "values cannot be grouped.",
+        "UNSUPPORTED_FEATURE": "Spark does not support what {during} asks for, such as VERSION AS OF on a table whose "
+        "format has no versions.",
         "NOT_SUPPORTED_WITH_SERVERLESS": "This server does not support what {during} needs.",
         "UNSUPPORTED_DATA_TYPE_FOR_ARROW_CONVERSION": "A column in {during} has a type that Spark does not have.",
     },

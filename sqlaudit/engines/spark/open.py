@@ -223,6 +223,11 @@ class SparkOpener:
         self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None
     ) -> Relation:
         """Return the relation over a FROM item whose frame is analyzed, restricted to a condition."""
+        if self.do(f"the plan of {target.name}", lambda: frame.isStreaming):
+            raise UsageError(
+                f"{target.name} is a stream, whose rows never end. Audit the table that it is written to, or one batch "
+                "of it (foreachBatch)."
+            )
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
         if twice:  # one name to Spark, which would refuse each statement in its own words
@@ -256,19 +261,49 @@ class SparkOpener:
         root = guard_query(target.query, DIALECT)
         refuse_read_options(target.read, "a query")
         self._refuse_paths(root)
+        tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
+        below = self._open_named_files(root)
         text = root.sql(dialect=DIALECT, comments=False)
         session.refuse_substituted(text, self.missing)
 
         def names_for_hint(code: str) -> Iterable[str]:
             return self.list_tables() if code == "TABLE_OR_VIEW_NOT_FOUND" else ()
 
-        frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), names_for_hint)
-        tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
+        try:
+            frame = self.do(spelled("query"), lambda: _analyzed(self.session.sql(text)), names_for_hint)
+        except UsageError:
+            lake = next((table for table in _tables(root) if table.db.lower() == "delta" and "/" in table.name), None)
+            if lake is None:
+                raise
+            raise UsageError(
+                f"{spelled('query')}: Spark finds no table at the path after {lake.db}, or was started without Delta "
+                "Lake (its package and its settings). Correct the path, or give a session of Spark that has it."
+            ) from None
         names = [field.name for field in frame.schema.fields]
         twice = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
         if twice:
             raise UsageError(f"{spelled('query')} has several columns named {twice[0]!r}. Give each its own name (AS).")
-        return self._make_relation(target, self._keep_view(frame, "query", "(" + text + ")"), tables, frame, where)
+        return self._make_relation(target, self._keep_view(frame, "query", below), tables, frame, where)
+
+    def _open_named_files(self, root: exp.Query) -> str:
+        """Open the Parquet files that a query names in quotes, as on DuckDB; put their views in the place of the names.
+
+        Returns:
+            The query as a FROM item of any session; empty if there is none.
+        """
+        lasting = root.copy()
+        for table, named in zip(_tables(root), _tables(lasting), strict=True):
+            if table.db or not looks_like_path(table.name) or self._exists((table.name,)):
+                continue
+            view = self._open_files(Target(relation=table.name), None).sql
+            alias = table.args.get("alias") or exp.TableAlias(
+                this=exp.to_identifier(Path(table.name).stem, quoted=True)
+            )
+            table.replace(exp.to_table(view, dialect=DIALECT, alias=alias))
+            if not self.behind[view]:
+                lasting = exp.Select()
+            named.replace(exp.to_table(self.behind[view] or view, dialect=DIALECT, alias=alias.copy()))
+        return "(" + lasting.sql(dialect=DIALECT, comments=False) + ")" if lasting.expressions else ""
 
     def _open_files(self, target: Target, where: exp.Expression | None) -> Relation:
         """Return the relation of Parquet files, all of which Spark reads with the same columns."""

@@ -357,6 +357,11 @@ class CloakRequest:
         elif self.tolerances.delay:
             raise UsageError(f"{spelled('delay_column')} needs {spelled('delay')}.")
         self.publication.check()
+        if self.publication.table:
+            raise UsageError(
+                f"{spelled('to', str(self.publication.file))}: messages do not become a table. Write them to a .csv or "
+                ".parquet file, and load it."
+            )
         if self.delay is not None and self.publication.is_sql:
             raise UsageError(
                 f"{spelled('delay')}: a SELECT cannot cloak messages as they arrive. Write them to a .csv or .parquet "

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from sqlaudit.audits.release import before, in_one_spelling, refuse_without_buckets, statements_before
+from sqlaudit.audits.release import before, in_one_spelling, refuse_creation, refuse_without_buckets, statements_before
 from sqlaudit.base.errors import BudgetSpent, EngineError, ExitCode, Incomplete, UsageError, until, verdict
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import about
@@ -457,12 +457,14 @@ def code_of(result: RecodeResult) -> ExitCode:
     return verdict(result.passed)
 
 
-def _requested_sql(request: RecodeRequest, result: RecodeResult) -> str:
-    """Return the SELECT of the release if it is to be printed, else nothing."""
-    return result.release.sql if result.release and request.publication.with_sql else ""
-
-
-@command(RecodeRequest, plan_recoding, code=code_of, sql=_requested_sql)
+@command(
+    RecodeRequest,
+    plan_recoding,
+    code=code_of,
+    sql=rewriting.sql_of_release,
+    check=lambda request, db: refuse_creation(request.publication, db),
+    finish=rewriting.make_table,
+)
 def recode(engine: Engine, request: RecodeRequest) -> RecodeResult:
     """Make a table safe by local recoding: generalize each class only as far as needed (`sqlaudit recode`).
 

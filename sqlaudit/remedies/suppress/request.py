@@ -22,7 +22,7 @@ from sqlaudit.base.options import (
     part,
 )
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import Publication, Suppressed
+from sqlaudit.base.publication import Suppressed, TablePublication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, roles_part, target_part
 from sqlaudit.models.required import inputs_option, requirements_part
 
@@ -111,7 +111,7 @@ class SuppressRequest:
     seed: int | None = option(
         None, WHOLE, "Seed to choose among equal rows. Default: a secret number.", _CELLS, metavar="N"
     )
-    publication: Publication = nested(Publication)
+    publication: TablePublication = nested(TablePublication)
 
     def __post_init__(self) -> None:
         check_bounds(self)

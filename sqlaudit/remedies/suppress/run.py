@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from sqlaudit.audits.release import before, in_one_spelling, statements_before
+from sqlaudit.audits.release import before, in_one_spelling, refuse_creation, statements_before
 from sqlaudit.base import solver
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.frozen import dataclass
@@ -24,7 +24,18 @@ from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, Provenance, provenance
 from sqlaudit.lattices.losses import column_weights
 from sqlaudit.remedies.result import Release
-from sqlaudit.remedies.rewriting import KEEP, STAR, Patterns, Piece, RemedyTable, read_patterns, release, rewrite
+from sqlaudit.remedies.rewriting import (
+    KEEP,
+    STAR,
+    Patterns,
+    Piece,
+    RemedyTable,
+    make_table,
+    read_patterns,
+    release,
+    rewrite,
+    sql_of_release,
+)
 from sqlaudit.remedies.suppress.exact import decide
 from sqlaudit.remedies.suppress.fast import Watch
 from sqlaudit.remedies.suppress.problem import Problem, Solution
@@ -256,17 +267,14 @@ def code_of(result: SuppressResult) -> ExitCode:
     return verdict(True, result.complete)
 
 
-def _requested_sql(request: SuppressRequest, result: SuppressResult) -> str:
-    """Return the SELECT of the release if it is to be printed, else nothing."""
-    return result.release.sql if result.release and request.publication.with_sql else ""
-
-
 @command(
     SuppressRequest,
     plan_suppression,
     code=code_of,
-    sql=_requested_sql,
+    sql=sql_of_release,
     stopped=lambda result: result.effort.stopped == "interrupted",
+    check=lambda request, db: refuse_creation(request.publication, db),
+    finish=make_table,
 )
 def suppress(engine: Engine, request: SuppressRequest) -> SuppressResult:
     """Find the fewest cells to suppress so that a release is safe (`sqlaudit suppress`).
