@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import Interrupted, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
@@ -36,6 +36,7 @@ from sqlaudit.engines.spark.session import (
     frame_of,
     get_logger,
     is_remote,
+    is_stopped,
     java_plan,
     java_session,
     settle,
@@ -410,7 +411,8 @@ class SparkEngine(Engine):
         if not parameters:
             return self._session.sql(text)
         arguments = {f"p{number}": parameter(value) for number, value in enumerate(parameters, 1)}
-        return self._session.sql(bind_parameters(text, len(parameters)), args=arguments)
+        lists = [str(number) for number, value in enumerate(parameters, 1) if isinstance(value, list)]
+        return self._session.sql(bind_parameters(text, len(parameters), lists), args=arguments)
 
     def _run(self, statement: Statement, work: Callable[[], T]) -> T:
         """Return what the work of a statement returns, and record the statement with its time."""
@@ -440,7 +442,9 @@ class SparkEngine(Engine):
         """Return the result of work, whose jobs have a tag to find them by; Spark Connect does so itself."""
         if self._lease.remote:
             return work()
-        context = self._session.sparkContext
+        if is_stopped(self._session):
+            raise EngineError("The Spark of this session has been stopped. Open another session.")
+        context = java_session(self._session).sparkContext()
         context.addJobTag(self.private_prefix)
         try:
             return work()
@@ -464,7 +468,7 @@ class SparkEngine(Engine):
                 if self._lease.remote:
                     quietly(self._session.interruptAll)
                 else:
-                    self._session.sparkContext.cancelJobsWithTag(self.private_prefix)
+                    java_session(self._session).sparkContext().cancelJobsWithTag(self.private_prefix)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""

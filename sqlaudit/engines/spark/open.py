@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -453,13 +453,17 @@ def _tables(query: exp.Query) -> list[exp.Table]:
     return [table for table in tables if table.args.get("db") or table.name not in cte_names]
 
 
-def bind_parameters(text: str, count: int) -> str:
-    """Return the statement with its parameters $1, $2, … as Spark names them (:p1, :p2, …), except in texts."""
+def bind_parameters(text: str, count: int, lists: Collection[str] = ()) -> str:
+    """Return the statement with its parameters $1, $2, … as Spark names them (:p1, :p2, …), except in texts. The
+    parameters numbered in `lists` are read from JSON: Spark takes no lists before 4.0.
+    """
     tokens = sqlglot.tokenize(text, dialect=DIALECT)
     pieces, position = [], 0
     for sign, number in pairwise(tokens):
         if sign.text == "$" and number.text.isdigit() and number.start == sign.end + 1 and int(number.text) <= count:
-            pieces += [text[position : sign.start], ":p", number.text]
+            name = ":p" + number.text
+            bound = f"FROM_JSON({name}, 'ARRAY<STRING>')" if number.text in lists else name
+            pieces += [text[position : sign.start], bound]
             position = number.end + 1
     return "".join([*pieces, text[position:]])
 

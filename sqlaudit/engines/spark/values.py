@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -49,7 +50,9 @@ def arrays_of(table: Any) -> dict[str, object]:
 
 
 def parameter(value: object) -> object:
-    """Return a value as Spark takes it for a parameter: an integer beyond 64 bits becomes a decimal."""
+    """Return a value as Spark takes it for a parameter: an integer beyond 64 bits becomes a decimal, a list JSON."""
+    if isinstance(value, list):
+        return json.dumps(value)
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return Decimal(value)
     return value
