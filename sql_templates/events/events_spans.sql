@@ -7,7 +7,7 @@ ordered AS (
     SELECT place, {{ "CAST(value AS DECIMAL(38, 0))" if unit == "whole" else "value" }} AS value FROM placed
 )
 {% set reach %}
-{% if unit == "days" %}INTERVAL {{ within }} DAYS{% elif unit == "seconds" %}INTERVAL {{ within }} SECONDS{% else %}CAST({{ within }} AS DECIMAL(38, {{ digits }})){% endif %}
+{% if unit == "days" and dialect == "spark" %}{{ within }}{% elif unit == "days" %}INTERVAL {{ within }} DAYS{% elif unit == "seconds" %}INTERVAL {{ within }} SECONDS{% else %}CAST({{ within }} AS DECIMAL(38, {{ digits }})){% endif %}
 {% endset %}
 SELECT
     place,

@@ -19,7 +19,7 @@ from sqlaudit.base.names import PLACEHOLDER
 # - a CTE has no MATERIALIZED; Spark decides itself what is computed twice;
 # - a number for each row without an order is `monotonically_increasing_id()`: unique, not consecutive, and no reason to
 #   bring all rows into one partition as a window without PARTITION BY does;
-# - an array is gathered in no order, and sorted afterwards;
+# - an array is gathered in no order, and sorted afterwards, also to join texts: LISTAGG is of Spark 4.0;
 # - arrays that are unnested side by side are zipped first;
 # - an index beyond an array's end is an error (ANSI), so that elements are read with `try_element_at`;
 # - a regular expression is Java's: `[[:space:]]` is no class there, and `$` matches before a last line end, too;
@@ -49,9 +49,10 @@ def for_spark(tree: exp.Expr) -> exp.Expr:
         _unfold_together(select)
     for element in list(tree.find_all(exp.Bracket)):
         element.replace(_read_element(element))
-    for gathered in list(tree.find_all(exp.ArrayAgg)):
+    for gathered in list(tree.find_all(exp.ArrayAgg, exp.GroupConcat)):
         if isinstance(gathered.this, exp.Order):
-            gathered.replace(_sort_array(gathered.this))
+            joined = isinstance(gathered, exp.GroupConcat)
+            gathered.replace(_join_texts(gathered) if joined else _sort_array(gathered.this))
     for kind in tree.find_all(exp.DataType):
         if kind.this is exp.DataType.Type.INT128:
             kind.replace(exp.DataType.build("DECIMAL(38, 0)", dialect=DIALECT))
@@ -117,6 +118,22 @@ def _sort_array(order: exp.Order) -> exp.Expr:
         raise ValueError("on Spark, an array is sorted by its own values alone")
     rising = exp.Boolean(this=not by.args.get("desc"))
     return _call("SORT_ARRAY", exp.ArrayAgg(this=order.this.copy()), rising)
+
+
+def _join_texts(joined: exp.Expr) -> exp.Expr:
+    """Return texts joined in an order, for Spark; NULL if there is none, as elsewhere. No text is empty.
+
+    Raises:
+        ValueError: the order is a falling one.
+    """
+    order, fields = joined.this, []
+    for number, by in enumerate(order.expressions):
+        if by.args.get("desc"):
+            raise ValueError("on Spark, texts are joined in a rising order")
+        fields += [exp.Literal.string(f"by_{number}"), by.this]
+    rows = _call("NAMED_STRUCT", *fields, exp.Literal.string("text"), order.this)
+    texts = exp.Dot(this=_call("SORT_ARRAY", _call("COLLECT_LIST", rows)), expression=exp.to_identifier("text"))
+    return _call("NULLIF", _call("ARRAY_JOIN", texts, joined.args["separator"]), exp.Literal.string(""))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:

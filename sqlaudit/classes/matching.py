@@ -91,7 +91,7 @@ def _match_block(patterns: int, columns: Sequence[tuple[Integers, Integers]], gr
         values, which = np.unique(codes, return_inverse=True)
         bitmaps = (own == values[:, None]) | (own == 0) | (values == 0)[:, None]
         matching &= np.packbits(bitmaps, axis=1)[which]
-    counts = np.add.reduceat(_count_bits(matching.view(f"u{word // 8}")), firsts, axis=1, dtype=np.int64)
+    counts = np.add.reduceat(count_bits(matching.view(f"u{word // 8}")), firsts, axis=1, dtype=np.int64)
     lanes, powers = groups[starts] >> _POWER_BITS, groups[starts] & (1 << _POWER_BITS) - 1
     changes = np.flatnonzero(np.diff(lanes, prepend=-1))
     sums = np.add.reduceat(counts << powers, changes, axis=1)
@@ -99,7 +99,7 @@ def _match_block(patterns: int, columns: Sequence[tuple[Integers, Integers]], gr
     return pattern, lanes[changes[lane]], sums[pattern, lane]
 
 
-def _count_bits(words: NDArray[Any]) -> NDArray[Any]:
+def count_bits(words: NDArray[Any]) -> NDArray[Any]:
     """Return the number of ones in each word, also with a numpy before 2.0."""
     if hasattr(np, "bitwise_count"):
         ones: NDArray[Any] = np.bitwise_count(words)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlaudit.base.errors import NODES, STOPPED, BudgetSpent, Stop, by_hand, never
 from sqlaudit.base.spec import NullPolicy
 from sqlaudit.base.sql import Raw, render
+from sqlaudit.classes.matching import count_bits
 from sqlaudit.column_sets.counting import Figures, SetCounter, code_names, count_rows
 from sqlaudit.column_sets.masks import (
     FoundSets,
@@ -174,7 +175,7 @@ def keep_maximal(words: Words) -> Words:
     """Return the sets (rows of words of bits) that lie in no other set, each once."""
     if not len(words):
         return words
-    size = np.bitwise_count(words).sum(axis=1)
+    size = count_bits(words).sum(axis=1)
     remaining = words[np.argsort(-size.astype(np.int64), kind="stable")]
     maximal = []
     while len(remaining):

@@ -439,6 +439,7 @@ def test_a_spark_that_somebody_stops_is_started_again(table: Path, tmp_path: Pat
     ran = python(
         f"""
         from pyspark import SparkContext
+        from sqlaudit.base.errors import EngineError
         from sqlaudit.engines import connect
         import sqlaudit
 
@@ -447,6 +448,10 @@ def test_a_spark_that_somebody_stops_is_started_again(table: Path, tmp_path: Pat
 
         stopped = connect("spark:local[1]")
         SparkContext._active_spark_context.stop()
+        try:
+            judged(stopped)
+        except EngineError as error:
+            print(str(error) == "The Spark of this session has been stopped. Open another session.")
         with connect("spark:local[1]") as engine:
             stopped.close()
             print(judged(engine), SparkContext._active_spark_context is None)
@@ -454,4 +459,4 @@ def test_a_spark_that_somebody_stops_is_started_again(table: Path, tmp_path: Pat
         """,
         tmp_path,
     )
-    assert (ran.returncode, ran.stdout.split()) == (0, ["True", "False", "True"]), ran.stderr
+    assert (ran.returncode, ran.stdout.split()) == (0, ["True", "True", "False", "True"]), ran.stderr

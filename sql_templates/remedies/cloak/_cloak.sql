@@ -30,7 +30,7 @@ CASE
     {% if dialect == "duckdb" %}
     THEN EPOCH_US(CAST({{ value }} AS TIMESTAMP))
     {% elif dialect == "spark" %}
-    THEN UNIX_MICROS(CAST({{ value }} AS TIMESTAMP))
+    THEN UNIX_MICROS(CAST({{ value }} AS TIMESTAMPTZ))
     {% else %}
     THEN CAST(EXTRACT(EPOCH FROM {{ value }}) * 1000000 AS BIGINT)
     {% endif %}

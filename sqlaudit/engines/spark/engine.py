@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import Interrupted, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
@@ -36,6 +36,7 @@ from sqlaudit.engines.spark.session import (
     frame_of,
     get_logger,
     is_remote,
+    is_stopped,
     java_plan,
     java_session,
     refuse_substituted,
@@ -483,7 +484,9 @@ class SparkEngine(Engine):
         """The functions that add and remove a tag, and the tag."""
         if self._lease.remote:
             return self._session.addTag, self._session.removeTag, self._lease.tag
-        context = self._session.sparkContext
+        if is_stopped(self._session):
+            raise EngineError("The Spark of this session has been stopped. Open another session.")
+        context = java_session(self._session).sparkContext()
         return context.addJobTag, context.removeJobTag, self.private_prefix
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
@@ -501,7 +504,7 @@ class SparkEngine(Engine):
         if self._running:
             with suppress(*FAILURES):
                 if not self._lease.remote:
-                    self._session.sparkContext.cancelJobsWithTag(self.private_prefix)
+                    java_session(self._session).sparkContext().cancelJobsWithTag(self.private_prefix)
                 else:
                     quietly(partial(self._session.interruptTag, tag) if tag else self._session.interruptAll)
 

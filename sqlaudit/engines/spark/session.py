@@ -104,6 +104,11 @@ def java_session(session: Any) -> Any:
     return session._jsparkSession
 
 
+def is_stopped(session: Any) -> bool:
+    """Return True if somebody has stopped the context of a session of classic Spark."""
+    return session.sparkContext._jsc is None
+
+
 def java_plan(frame: Any) -> Any:
     """Return the Java plan (QueryExecution) of a frame of classic Spark."""
     return frame._jdf.queryExecution()
