@@ -449,7 +449,7 @@ def test_a_query_names_parquet_files_in_quotes_as_on_duckdb(plain: SparkEngine, 
 def test_effects_without_bands_are_said(plain: SparkEngine) -> None:
     query = "SELECT CAST(id % 4 AS INT) AS who, CAST(id AS INT) AS age, CAST(id % 3 AS STRING) AS zip FROM range(12)"
     found = sqlaudit.persons(db=plain, query=query, entity="who", qi=["age", "zip"], effects=True)
-    assert [remark.text for remark in found.remarks if remark.code == "no_bands"] == [
+    assert [remark.message for remark in found.remarks if remark.code == "no_bands"] == [
         "The effect of ten bands is left out for age: bands need all rows sorted on one machine, and Spark has them on "
         "many. For a coarser form, name an expression, such as floor(age / 10)."
     ]
@@ -489,7 +489,7 @@ def test_tables_of_other_catalogs_versions_and_tables_by_path(plain: SparkEngine
     plain.refuse_fleeting(View("second.app.release", "", "table"))
     with pytest.raises(UsageError, match="so it cannot keep a table"):
         plain.refuse_fleeting(View("default.release", "", "table"))
-    for query in ("second.app.visits VERSION AS OF 3", "people TIMESTAMP AS OF '2026-01-01'"):
+    for query in ("people VERSION AS OF 3", "people TIMESTAMP AS OF '2026-01-01'"):
         with pytest.raises(UsageError, match="such as VERSION AS OF on a table whose format has no versions"):
             plain.open(Target(query="SELECT * FROM " + query))
     with pytest.raises(UsageError, match="Spark finds no table at the path after delta, or was started without Delta"):
