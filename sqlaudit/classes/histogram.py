@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from sqlaudit.base.errors import EngineError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import spoken
 from sqlaudit.base.relation import Row, Statement
@@ -14,6 +15,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.facts import ClassHistogram, Fact, Frame, GroupedPeople, SensitiveTable
 from sqlaudit.classes.people import group_people
 from sqlaudit.engines.contract import Engine
+from sqlaudit.reports.document import plural
 
 # Classes counted in parts that fit the memory, where all of them together would be spilled to disk.
 #
@@ -255,6 +257,9 @@ class HistogramBuilder:
 
         Returns:
             The classes; None if the engine is its own workbench, or if they are no count vectors or too many.
+
+        Raises:
+            EngineError: the table has a value that it did not have when its values were read.
         """
         engine, values = self.engine, table.distinct if table else 0
         if engine.own_workbench or self.nulls is NullPolicy.WILDCARD or values > PACKED_VALUES:
@@ -265,11 +270,22 @@ class HistogramBuilder:
         statement = self._packed_statement(sensitive, table, False, packing, limit=limit)
         name, workbench = self._relation_name("classes"), engine.workbench()
         classes = engine.hand_over(name, statement).sql
-        if limit is not None:
-            count = render("base/row_count.sql", workbench.dialect, step="number of vectors", source=Raw(classes))
-            if int(workbench.run(count)[0][0]) > most:
-                workbench.drop(name)
-                return None
+        statement = render(
+            "classes/vectors_kept.sql",
+            workbench.dialect,
+            step="number of vectors",
+            classes=Raw(classes),
+            lane_count=values,
+        )
+        vectors, without_lane = (int(number) for number in workbench.run(statement)[0])
+        if vectors > most:
+            workbench.drop(name)
+            return None
+        if without_lane:
+            raise EngineError(
+                f"{plural(without_lane, 'row has', 'rows have')} a sensitive value that was not there when the values "
+                "were read. The table has changed during the audit. Run it again, or name one version of the table."
+            )
         return ClassHistogram(workbench, table, classes, "", "packed", rows_engine=engine)
 
     def keep_facts(self, histogram: ClassHistogram, facts: Sequence[Fact]) -> ClassHistogram:

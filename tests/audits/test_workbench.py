@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.audits.result import AuditResult
+from sqlaudit.base.errors import EngineError
 from sqlaudit.base.result import Status
 from sqlaudit.classes import histogram
 from sqlaudit.engines import connect
@@ -155,3 +156,14 @@ def test_spellings_are_folded_from_the_values_unless_a_type_hides_some(load: Loa
         "padded": (Status.UNDETERMINED, True),
         "hidden": (Status.PASS, True),  # the database takes the two for one, and so does the audit
     }
+
+
+@pytest.mark.spark
+def test_a_value_that_came_meanwhile_is_refused(spark_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlaudit.engines.spark.engine import SparkEngine
+
+    whole = SparkEngine.look_up
+    monkeypatch.setattr(SparkEngine, "look_up", lambda *asked: whole(*asked[:-1], asked[-1][1:]))
+    query = "SELECT * FROM VALUES (1, 'flu'), (1, 'HIV'), (2, 'HIV') AS t(q, s)"
+    with pytest.raises(EngineError, match=r"^2 rows have a sensitive value that was not there when .* Run it again"):
+        sqlaudit.audit(query=query, db=spark_url, qi="q", sensitive="s", require="l=2")
