@@ -50,14 +50,14 @@ class Work:
 
 
 @contextmanager
-def session(master: str) -> Iterator[Any]:
-    """A session that keeps the figures of every stage."""
+def session(master: str, folder: Path) -> Iterator[Any]:
+    """A session that keeps the figures of every stage, and its files in a folder."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("benchmark").config("spark.ui.enabled", "false")
     kept = {"spark.ui.retainedStages": "100000", "spark.ui.retainedJobs": "100000", "spark.log.level": "ERROR"}
-    shuffles = {"spark.sql.shuffle.partitions": "4", "spark.ui.showConsoleProgress": "false"}
-    for name, value in (kept | shuffles).items():
+    others = {"spark.sql.shuffle.partitions": "4", "spark.sql.warehouse.dir": (folder / "warehouse").resolve().as_uri()}
+    for name, value in (kept | others).items():
         builder = builder.config(name, value)
     started = builder.getOrCreate()
     try:
@@ -111,7 +111,7 @@ def rows(shape: Shape, folder: Path, master: str, runs: int) -> Iterator[str]:
     """The lines of a table of one run."""
     path = generate(shape, folder)
     table = f"{shape.rows:,} rows, {shape.classes:,} classes"
-    with session(master) as spark:
+    with session(master, folder) as spark:
         for name, task in tasks(shape, path, spark).items():
             spent = []
             heap(spark)
