@@ -191,7 +191,7 @@ class HistogramBuilder:
         Returns:
             The builder with the values, or unchanged if the engine takes none, or not every value of the type exactly.
         """
-        if table is None or self.lanes or type_name.lower() not in _EXACT_TYPES:
+        if table is None or not table.values or self.lanes or type_name.lower() not in _EXACT_TYPES:
             return self
         columns = [("lane", "BIGINT"), ("s", type_name), ("total", "BIGINT")]
         rows = [(lane, *row) for lane, row in enumerate(zip(table.values, table.totals, strict=True))]

@@ -95,8 +95,8 @@ def test_what_goes_there_is_what_stays(
         assert_alike(told(audit_on(rows, COLUMNS, **asked)), expected)
 
 
-@pytest.mark.parametrize("number", [47, 48, 49])
-def test_with_as_many_values_as_a_vector_has_and_one_more(audit_on: AuditOn, number: int) -> None:
+@pytest.mark.parametrize("number", [0, 47, 48, 49])
+def test_with_no_value_and_as_many_as_a_vector_has_and_one_more(audit_on: AuditOn, number: int) -> None:
     rows = [{"q": row % 3, "s": f"v{row % number}"} for row in range(4 * number)]
     asked: dict[str, Any] = {"qi": ["q"], "sensitive": ["s"], "require": ["k=5", "l=3", "t=0.5", "entropy_l=9.5"]}
     with connect() as duckdb:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # few commands need a workbench
 # The answers are side by side, each after a column that marks its rows, so each column keeps its type and no number
 # passes through a text.
 
+BATCH = 20_000
+"""Rows of a result that are Python objects at a time, if it goes to the workbench."""
 MARK = "sqlaudit_answer"
 """The column before each answer; it is NULL in the rows of the other answers."""
 
@@ -245,8 +247,8 @@ class PostgresEngine(PostgresSession):
         return self._bench
 
     def hand_over(self, name: str, statement: Statement) -> Relation:
-        """Keep the result of a statement on the workbench as `name`."""
-        return self.workbench().keep_frame(name, self.columns_as_arrays(statement))
+        """Keep the result of a statement, integers without NULLs, on the workbench as `name`."""
+        return self.workbench().keep_frame(name, self._run(statement, _integers))
 
     def cancel(self) -> None:
         """Stop the running statement, here or on the workbench."""
@@ -274,6 +276,16 @@ class PostgresEngine(PostgresSession):
     def access(self) -> str:
         """Return the role, in a transaction in which the server refuses writes."""
         return f"role {self._session.role}, in one read-only transaction"
+
+
+def _integers(cursor: Cursor) -> dict[str, object]:
+    """Return a result of integers as one array per column; Python's own integers are made for some rows at a time."""
+    import numpy as np
+
+    names = [column.name for column in cursor.description or ()]
+    batches = iter(lambda: cursor.fetchmany(BATCH), [])
+    arrays = [np.empty((0, len(names)), dtype=np.int64), *(np.array(rows, dtype=np.int64) for rows in batches)]
+    return dict(zip(names, np.ascontiguousarray(np.concatenate(arrays).T), strict=True))
 
 
 # Views in PostgreSQL, made over a connection of their own in one transaction that may write.
