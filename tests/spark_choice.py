@@ -67,25 +67,44 @@ _ONE_TASK = re.compile(
 )
 """A window without PARTITION BY; not that over the ranges of values, of which there are at most 128."""
 _VALUES = "different values of a sensitive attribute, at most 10,000"
+_OF_DIMENSION = "different values of a dimension of a table of cells"
 _OF_COLUMN = "different values of one column, which the workbench gets"
 _FEW = "rows of a table of at most 100,000"
+_COMPILED = "one SELECT for any warehouse, which no command runs"
+_GROWS = "grows with the table: "
 IN_ONE_TASK = {
+    "audits/bucket_persons.sql": _GROWS + "the rows of a release in buckets, written in their order",
+    "audits/bucket_values.sql": _GROWS + "the rows of a release in buckets, written in their order",
     "audits/disclosure/class_of_person.sql": _VALUES,
     "audits/disclosure/grown.sql": "classes that further rows get into",
     "audits/worst_classes.sql": "classes of equal size and distribution",
     "classes/classes_cells.sql": _VALUES,
     "classes/classes_packed.sql": _VALUES,
-    "classes/classes_wildcard.sql": "patterns with NULLs, each of which is compared with each other",
+    "classes/classes_wildcard.sql": _GROWS + "patterns with NULLs, each of which is compared with each other",
+    "classes/wildcard_coded.sql": _GROWS + "patterns with NULLs, each of which is compared with each other",
     "classes/totals.sql": _VALUES,
     "classes/values_counted.sql": _VALUES,
     "classes/figures.sql": _VALUES,
     "classes/failing_classes.sql": "classes of equal size and figures",
     "column_sets/columns_codes.sql": _FEW,
     "column_sets/columns_count_sets.sql": "ten bands of a column, which a search on Spark leaves out",
+    "column_sets/records/records_risk.sql": "classes of equal risk",
+    "gates/standalone/standalone.sql": _COMPILED,
+    "gates/standalone/standalone_cells.sql": _COMPILED,
+    "gates/standalone/standalone_persons.sql": _COMPILED,
     "hierarchies/hierarchy_values.sql": _OF_COLUMN,
     "lattices/lattice_cells.sql": _OF_COLUMN,
+    "lattices/publish_release.sql": _GROWS + "rows of a release whose failing classes are numbered",
+    "population/cells.sql": "cells of a log-linear model, which the driver gets",
+    "population/household_risk.sql": "classes of equal risk",
+    "release/attacks/attack_complementary.sql": _GROWS + "classes of two releases, which are paired",
+    "release/attacks/attack_neighbours.sql": _GROWS + "rows in their order",
+    "release/attacks/attack_position_codes.sql": _OF_COLUMN,
     "remedies/remedy_patterns.sql": _FEW,
-    "tabular/tabular_cells.sql": "different values of a dimension of a table of cells",
+    "tabular/tabular_cells.sql": _OF_DIMENSION,
+    "tabular/tabular_labels.sql": _OF_DIMENSION,
+    "tabular/tabular_spellings.sql": _OF_DIMENSION,
+    "tabular/tabular_totals.sql": _OF_DIMENSION,
     "remedies/remedy_release.sql": _FEW,
 }
 """The templates that may have such a window on Spark, and what it is over."""
