@@ -85,6 +85,7 @@ IN_ONE_TASK = {
     "audits/bucket_persons.sql": _GROWS + "the rows of a release in buckets, written in their order",
     "audits/bucket_values.sql": _GROWS + "the rows of a release in buckets, written in their order",
     "audits/disclosure/grown.sql": "classes that further rows get into",
+    "audits/given.sql": _GROWS + "a release that is kept, as bucket_persons.sql and publish_release.sql number it",
     "audits/worst_classes.sql": "classes of equal size and distribution",
     "classes/classes_wildcard.sql": _GROWS + "patterns with NULLs, each of which is compared with each other",
     "classes/wildcard_coded.sql": _GROWS + "patterns with NULLs, each of which is compared with each other",
