@@ -446,7 +446,7 @@ class SparkEngine(Engine):
         self._cancelled.clear()
         self._running = True
         try:
-            done = self._worker.do(lambda: quietly(partial(self._tagged, work)))
+            done = self._worker.do(lambda: quietly(partial(self._lease.do, work)))
         except FAILURES as error:
             raise self._reason(error, during, names) from None
         finally:
@@ -454,16 +454,6 @@ class SparkEngine(Engine):
         if self._cancelled.is_set() and not self._deadline.over:
             raise Interrupted(f"Stopped in {during}.")
         return done
-
-    def _tagged(self, work: Callable[[], T]) -> T:
-        """Return what work returns; in the caller's own session, its operations have our tag, by which they stop."""
-        if not self._lease.tag:
-            return work()
-        self._session.addTag(self._lease.tag)
-        try:
-            return work()
-        finally:
-            self._session.removeTag(self._lease.tag)
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
         """Return our error for an error of Spark."""
@@ -476,10 +466,8 @@ class SparkEngine(Engine):
 
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
-        tag = self._lease.tag
         if self._running:
-            with suppress(*FAILURES):
-                quietly(partial(self._session.interruptTag, tag) if tag else self._session.interruptAll)
+            quietly(self._lease.interrupt)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""
@@ -568,20 +556,14 @@ def _make(lease: Lease, view: View, replace: bool) -> None:
     kind = _KINDS.get(tables.getTable(name).tableType, "table") if tables.tableExists(name) else ""
     refuse_taken(view, kind, replace)
     text = view.statement("spark")
-    with suppress(PySparkException):  # a table in the format of its catalog, not one of text by Hive
-        if not lease.tag:
+    text = text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text
+    if not lease.tag:
+        with suppress(PySparkException):  # a table in the format of its catalog, not one of text by Hive
             session.conf.set("spark.sql.legacy.createHiveTableByDefault", "false")
-    if lease.tag:
-        session.addTag(lease.tag)
-    try:
-        session.sql(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text).collect()
-    except BaseException:
-        with suppress(*FAILURES):
-            session.interruptTag(lease.tag) if lease.tag else session.interruptAll()
-        raise
-    finally:
-        if lease.tag:
-            session.removeTag(lease.tag)
+    with ExitStack() as unless_done:
+        unless_done.callback(lease.interrupt)
+        lease.do(lambda: session.sql(text).collect())
+        unless_done.pop_all()
 
 
 def _reason(error: Exception, view: View) -> SqlauditError:

@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
@@ -56,6 +56,7 @@ except ImportError:  # only Spark Connect needs it
 
 FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
 """The errors that pyspark raises."""
+T = TypeVar("T")
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
@@ -268,6 +269,21 @@ class Lease:
     give_back: Callable[[], None]
     local: bool = False
     tag: str = ""
+
+    def do(self, work: Callable[[], T]) -> T:
+        """Return what work returns; its operations have the tag."""
+        if not self.tag:
+            return work()
+        self.session.addTag(self.tag)
+        try:
+            return work()
+        finally:
+            self.session.removeTag(self.tag)
+
+    def interrupt(self) -> None:
+        """Stop all operations of our own session, or those with our tag in the caller's."""
+        with suppress(*FAILURES):
+            self.session.interruptTag(self.tag) if self.tag else self.session.interruptAll()
 
 
 class _Context:
