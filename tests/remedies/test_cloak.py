@@ -88,8 +88,8 @@ def boxes_on(engine: Engine, request: CloakRequest, numbered: str = "id") -> dic
 
 
 def _in_utc(bound: Any) -> Any:
-    """A bound; a time without its zone, which only Spark's TIMESTAMP has. A year 10000 makes texts of all."""
-    if isinstance(bound, str) and bound.endswith("Z"):
+    """A bound. On Spark a time of the year 10000 makes texts of all."""
+    if isinstance(bound, str):
         with contextlib.suppress(ValueError):
             bound = dt.datetime.fromisoformat(bound)
     return bound.replace(tzinfo=None) if isinstance(bound, dt.datetime) else bound

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlaudit.base.errors import EngineError, Interrupted, PermissionDenied, SqlauditError, UsageError
+from sqlaudit.base.errors import Interrupted, PermissionDenied, SqlauditError, UsageError
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
@@ -36,7 +36,6 @@ from sqlaudit.engines.spark.session import (
     frame_of,
     get_logger,
     is_remote,
-    is_stopped,
     java_plan,
     java_session,
     refuse_substituted,
@@ -123,11 +122,10 @@ class TasksDone:
 
     Args:
         lease: the session; a server of Spark Connect reports progress by itself, another Spark is asked.
-        tag: the tag of the session's jobs.
     """
 
-    def __init__(self, lease: Lease, tag: str) -> None:
-        self._session, self._remote, self._tag = lease.session, lease.remote, tag
+    def __init__(self, lease: Lease) -> None:
+        self._session, self._remote, self._tag = lease.session, lease.remote, lease.jobs
         self._reported: float | None = None
         if self._remote:
             self._session.registerProgressHandler(self._note)
@@ -258,7 +256,7 @@ class SparkEngine(Engine):
         self._closed = False
         lease = spark_session.lease(db, self.limits)
         self._lease, self._session = lease, lease.session
-        self._tasks = TasksDone(lease, self.private_prefix)
+        self._tasks = TasksDone(lease)
         self._deadline = Deadline(self.seconds_left(), self._interrupt)
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
@@ -458,7 +456,7 @@ class SparkEngine(Engine):
         self._cancelled.clear()
         self._running = True
         try:
-            done = self._worker.do(lambda: quietly(partial(self._tagged, work)))
+            done = self._worker.do(lambda: quietly(partial(self._lease.do, work)))
         except FAILURES as error:
             raise self._reason(error, during, names) from None
         finally:
@@ -466,28 +464,6 @@ class SparkEngine(Engine):
         if self._cancelled.is_set() and not self._deadline.over:
             raise Interrupted(f"Stopped in {during}.")
         return done
-
-    def _tagged(self, work: Callable[[], T]) -> T:
-        """Return the result of work, whose jobs have a tag to find them by, unless a server keeps sessions apart."""
-        add, remove, tag = self._tagging
-        if not tag:
-            return work()
-        add(tag)
-        try:
-            return work()
-        finally:
-            with suppress(*FAILURES):
-                remove(tag)
-
-    @property
-    def _tagging(self) -> tuple[Callable[[str], object], Callable[[str], object], str]:
-        """The functions that add and remove a tag, and the tag."""
-        if self._lease.remote:
-            return self._session.addTag, self._session.removeTag, self._lease.tag
-        if is_stopped(self._session):
-            raise EngineError("The Spark of this session has been stopped. Open another session.")
-        context = java_session(self._session).sparkContext()
-        return context.addJobTag, context.removeJobTag, self.private_prefix
 
     def _reason(self, error: Exception, during: str, names: Names) -> Exception:
         """Return our error for an error of Spark."""
@@ -500,13 +476,8 @@ class SparkEngine(Engine):
 
     def _interrupt(self) -> None:
         """Stop every job of this engine's session, and of no other."""
-        tag = self._lease.tag
         if self._running:
-            with suppress(*FAILURES):
-                if not self._lease.remote:
-                    java_session(self._session).sparkContext().cancelJobsWithTag(self.private_prefix)
-                else:
-                    quietly(partial(self._session.interruptTag, tag) if tag else self._session.interruptAll)
+            quietly(self._lease.interrupt)
 
     def cancel(self) -> None:
         """Stop the running statement, which then raises `Interrupted`; does nothing if none runs."""
@@ -595,20 +566,14 @@ def _make(lease: Lease, view: View, replace: bool) -> None:
     kind = _KINDS.get(tables.getTable(name).tableType, "table") if tables.tableExists(name) else ""
     refuse_taken(view, kind, replace)
     text = view.statement("spark")
-    with suppress(PySparkException):  # a table in the format of its catalog, not one of text by Hive
-        if not lease.tag:
+    text = text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text
+    if not lease.tag:
+        with suppress(PySparkException):  # a table in the format of its catalog, not one of text by Hive
             session.conf.set("spark.sql.legacy.createHiveTableByDefault", "false")
-    if lease.tag:
-        session.addTag(lease.tag)
-    try:
-        session.sql(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) if replace else text).collect()
-    except BaseException:
-        with suppress(*FAILURES):
-            session.interruptTag(lease.tag) if lease.tag else session.interruptAll()
-        raise
-    finally:
-        if lease.tag:
-            session.removeTag(lease.tag)
+    with ExitStack() as unless_done:
+        unless_done.callback(lease.interrupt)
+        lease.do(lambda: session.sql(text).collect())
+        unless_done.pop_all()
 
 
 def _reason(error: Exception, view: View) -> SqlauditError:

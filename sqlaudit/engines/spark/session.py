@@ -14,10 +14,10 @@ import uuid
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from sqlaudit.base.addresses import Whereabouts, whereabouts
@@ -93,6 +93,7 @@ except ImportError:  # only Spark Connect needs it
 FAILURES: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError, RpcError)
 """The errors that pyspark raises."""
 ROWS_OF_A_BATCH = 10_000
+T = TypeVar("T")
 _REFUSALS: tuple[type[Exception], ...] = (*FAILURES, ValueError)
 
 
@@ -348,7 +349,8 @@ class Lease:
         session: the session.
         remote: True if it is one of Spark Connect. local: True if it runs in a Spark of this process.
         give_back: ends the session, and its Spark if no other session needs it.
-        tag: the tag of our operations, if the session is the caller's own.
+        tag: the tag of our operations, if the session is one of Spark Connect and the caller's own.
+        jobs: the tag of our jobs in classic Spark.
     """
 
     session: Any
@@ -356,6 +358,35 @@ class Lease:
     give_back: Callable[[], None]
     local: bool = False
     tag: str = ""
+    jobs: str = field(default_factory=lambda: "sqlaudit_" + uuid.uuid4().hex)
+
+    def do(self, work: Callable[[], T]) -> T:
+        """Return what work returns; its jobs have a tag, unless a server keeps our session apart.
+
+        Raises:
+            EngineError: somebody has stopped this Spark.
+        """
+        if self.remote and not self.tag:
+            return work()
+        if not self.remote and is_stopped(self.session):
+            raise EngineError("The Spark of this session has been stopped. Open another session.")
+        context = None if self.remote else java_session(self.session).sparkContext()
+        context.addJobTag(self.jobs) if context else self.session.addTag(self.tag)
+        try:
+            return work()
+        finally:
+            with suppress(*FAILURES):
+                context.removeJobTag(self.jobs) if context else self.session.removeTag(self.tag)
+
+    def interrupt(self) -> None:
+        """Stop all operations of our own session, or those with our tag in the caller's."""
+        with suppress(*FAILURES):
+            if not self.remote:
+                java_session(self.session).sparkContext().cancelJobsWithTag(self.jobs)
+            elif self.tag:
+                self.session.interruptTag(self.tag)
+            else:
+                self.session.interruptAll()
 
 
 class _Context:
