@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from sqlaudit.engines.contract import View
 from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
 from sqlaudit.engines.spark.open import bind_parameters
-from sqlaudit.engines.spark.session import master, megabytes
+from sqlaudit.engines.spark.session import master, megabytes, refuse_replaced
 from tests.engines.test_lakes import LOGS, lake
 from tests.engines.test_lakes import sentence as lake_sentence
 from tests.spark_session import MEMORY, small_engine
@@ -652,3 +653,18 @@ def test_the_weights_of_values_go_to_the_rows_and_no_row_to_them(plain: SparkEng
     plan = plain.explain(Statement("plan", made), show_values=True)
     assert "BroadcastHashJoin" in plan
     assert not any(other in plan for other in ("SortMergeJoin", "ShuffledHashJoin"))
+
+
+def test_functions_that_stand_for_built_in_ones_are_refused_before_a_setting_sees_to_it() -> None:
+    built_in = "org.apache.spark.sql.catalyst.expressions.aggregate.Min"
+    ours = "org.apache.spark.sql.classic.UDFRegistration$$Lambda$2958"
+
+    def session(version: str, *functions: tuple[str, str | None]) -> Any:
+        listed = [SimpleNamespace(name=name, className=class_name) for name, class_name in functions]
+        return SimpleNamespace(version=version, catalog=SimpleNamespace(listFunctions=lambda: listed))
+
+    refuse_replaced(session("4.0.5", ("min", built_in), ("case", None), ("my_own", ours)))
+    refuse_replaced(session("4.2.1", ("min", ours)))
+    for name in ("min", "MIN"):
+        with pytest.raises(UsageError, match=f"The function '{name}' of this session stands for Spark's own one"):
+            refuse_replaced(session("4.1.4", (name, ours)))

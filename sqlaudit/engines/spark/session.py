@@ -490,6 +490,7 @@ def clone_session(session: Any) -> Lease:
     """
     if is_remote(session):
         _refuse_old_connect(pyspark.__version__, "this client")
+        refuse_replaced(session)
         view = "sqlaudit_" + uuid.uuid4().hex
         try:
             session.sql("SELECT 1").createGlobalTempView(view)
@@ -502,6 +503,24 @@ def clone_session(session: Any) -> Lease:
     if VERSION < (4, 2):
         put_built_ins_back(clone)
     return Lease(clone, False, lambda: None)
+
+
+def refuse_replaced(session: Any) -> None:
+    """Raise UsageError if functions of the caller stand for built-in ones in a session of Spark Connect.
+
+    Since Spark 4.2 a setting sees to it, and in classic Spark `put_built_ins_back` does.
+    """
+    from pyspark.sql import functions
+
+    if tuple(int(part) for part in session.version.split(".")[:2]) >= (4, 2):
+        return
+    for found in session.catalog.listFunctions():
+        own = found.className and not found.className.startswith("org.apache.spark.sql.catalyst.")
+        if own and hasattr(functions, found.name.lower()):
+            raise UsageError(
+                f"The function {found.name!r} of this session stands for Spark's own one, also in an audit. Give a "
+                "session without it."
+            )
 
 
 def is_remote(session: object) -> bool:
