@@ -272,7 +272,7 @@ LONG = "SELECT a % 7 AS zip FROM generate_series(1, 100000) AS x(a), generate_se
 
 def test_a_killed_command_leaves_no_statement_on_the_server(load: Loader, postgres_url: str) -> None:
     """Without a check of its client, a server notices only when it has rows to send."""
-    running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '/* sqlaudit: class sizes%'"
+    running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '/* sqlaudit: equivalence classes%'"
     arguments = ["audit", "--db", postgres_url, "--query", LONG, "--qi", "zip", "--require", "k=2"]
     command = [sys.executable, "-c", "from sqlaudit.cli import main; main()", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY) as process:

@@ -214,6 +214,23 @@ def _parse_delimiter(text: str) -> str:
     return delimiter
 
 
+def converted_from(files: Files, options: ReadOptions) -> str:
+    """Return the encoding of files that DuckDB can read only after they are converted; empty if it reads them itself.
+
+    Raises:
+        UsageError: an encoding that is not read.
+    """
+    named = options.encoding or _detect_encoding(files.paths[0])
+    with suppress(LookupError):
+        codec = codecs.lookup(named).name
+        if codec in _ENCODINGS or _CONVERTED.fullmatch(codec):
+            return "" if codec in _ENCODINGS else named
+    raise UsageError(
+        f"The encoding {named!r} is not supported. Use for example utf-8, utf-16, cp1252 (Western Europe), cp1251 "
+        "(Cyrillic), gbk (Chinese) or shift_jis (Japanese), or convert the file."
+    )
+
+
 def decoded_files(session: DuckDBSession, files: Files, options: ReadOptions) -> tuple[Files, ReadOptions]:
     """Return files that DuckDB can read, and options for them: other encodings become UTF-8 in the private folder.
 
@@ -221,17 +238,10 @@ def decoded_files(session: DuckDBSession, files: Files, options: ReadOptions) ->
         UsageError: an encoding that is not read, or of files compressed with zstd.
         InputError: bytes that are not in the encoding.
     """
+    if encoding := converted_from(files, options):
+        return _converted(session, files, encoding), replace(options, encoding="utf-8")
     named = options.encoding or _detect_encoding(files.paths[0])
-    with suppress(LookupError):
-        codec = codecs.lookup(named).name
-        if codec in _ENCODINGS:
-            return files, replace(options, encoding=_ENCODINGS[codec])
-        if _CONVERTED.fullmatch(codec):
-            return _converted(session, files, named), replace(options, encoding="utf-8")
-    raise UsageError(
-        f"The encoding {named!r} is not supported. Use for example utf-8, utf-16, cp1252 (Western Europe), cp1251 "
-        "(Cyrillic), gbk (Chinese) or shift_jis (Japanese), or convert the file."
-    )
+    return files, replace(options, encoding=_ENCODINGS[codecs.lookup(named).name])
 
 
 def _converted(session: DuckDBSession, files: Files, encoding: str) -> Files:

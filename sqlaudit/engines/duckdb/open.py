@@ -16,7 +16,7 @@ from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import MissingCodes, Relation, Remark, Row, Statement
-from sqlaudit.base.spec import Target
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.catalog import (
     COLLATIONS,
@@ -30,6 +30,7 @@ from sqlaudit.engines.duckdb.catalog import (
     quote_name,
     unknown_table,
 )
+from sqlaudit.engines.duckdb.csv import converted_from
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
 from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
 from sqlaudit.engines.duckdb.paths import PACKED, Files, exists, find_files, looks_like_path
@@ -178,11 +179,13 @@ class DuckDBOpener:
             names = files_named(target.query)
         for name in names:
             if self._find_table(name) is None and exists(name):
-                self._allow(find_files(name, target.read.format))
+                self._allow(find_files(name, target.read.format), target.read)
 
-    def _allow(self, files: Files) -> Files:
-        """Allow files as inputs, and return them."""
+    def _allow(self, files: Files, options: ReadOptions) -> Files:
+        """Allow files as inputs, with the copies that they need, and return them."""
         self._session.allow((path, files.label) for path in files.paths)
+        if files.format == "csv" and converted_from(files, options):
+            self._session.allow((self._session.copy_of(path), files.label) for path in files.paths)
         return files
 
     def _open_source(self, target: Target) -> InputSource:
@@ -213,7 +216,7 @@ class DuckDBOpener:
             raise unknown_table(name, self._names, self._db)
         if not lies_there(name) and not looks_like_path(name):
             raise UnknownFile(f"There is no file {name!r}. For a table, name its database with {spelled('db')}.")
-        files = self._allow(find_files(name, target.read.format))
+        files = self._allow(find_files(name, target.read.format), target.read)
         refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))

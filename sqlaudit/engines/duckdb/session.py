@@ -208,9 +208,8 @@ class DuckDBSession:
         for path, label in files:
             if self._sealed and str(path) not in self.files:
                 raise UsageError(f"{label!r} must be opened before the first statement runs.")
-            for named in (path, self.copy_of(path)):
-                self.files[str(named)] = label
-                self.files[glob.escape(str(named))] = label
+            self.files[str(path)] = label
+            self.files[glob.escape(str(path))] = label
 
     def copy_of(self, path: Path) -> Path:
         """Return the place in the private folder for a copy of an input that DuckDB can read."""

@@ -311,7 +311,7 @@ def _make(connection: psycopg.Connection[tuple[str, ...]], view: View, replace: 
     *schema, name = view.parts(2)
     default_schema = _pin_names(connection)
     if view.kind == "table":  # its rows are made now, and have to be those of the audit
-        settings = dict.fromkeys(("role", "work_mem", "workers", "milliseconds"))
+        settings = dict.fromkeys(("role", "work_mem", "workers", "client_check", "milliseconds"))
         text = environment().get_template("engines/postgres/settings.sql").render().encode()
         connection.execute(text, {**settings, "lock_timeout": f"{LOCK_SECONDS}s"})
     schema_name = schema[0] if schema else default_schema
