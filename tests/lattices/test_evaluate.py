@@ -131,7 +131,8 @@ def test_nodes_are_audited_beside_spark_where_the_rows_fit(engine: Engine, case:
         with evaluating(engine, case) as evaluator:
             already = len(engine.executed)
             assert_verdicts(evaluator.decide(case.lattice.nodes()), case)
-    assert (len(engine.executed) == already) == (fits or not case.lattice.rows)
+    if case.lattice.rows:  # else a node may be known without a statement
+        assert (len(engine.executed) == already) == fits
 
 
 @ON_DUCKDB
