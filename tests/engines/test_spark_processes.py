@@ -79,45 +79,6 @@ def test_the_command_line_is_silent_and_leaves_nothing(table: Path, tmp_path: Pa
     assert [path.name for path in table.parent.iterdir()] == ["people.parquet"]
 
 
-def test_executors_in_processes_of_their_own_answer_alike(table: Path, tmp_path: Path) -> None:
-    """An audit and a lattice where a result that lies in the driver's memory would not be found."""
-    text = f"""
-        import json, os, pyspark
-        os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
-        import sqlaudit
-        from sqlaudit.engines import connect
-        from sqlaudit.base.relation import Statement
-        answers = {{}}
-        for db in (None, "spark:local-cluster[2,1,1024]"):
-            with connect(db) as engine:
-                roles = dict(qi=["age", "sex", "zip"], sensitive="disease", db=engine)
-                audit = sqlaudit.audit({str(table)!r}, require=["k=5", "l=2", "t=0.3"], **roles)
-                lattice = sqlaudit.lattice(
-                    {str(table)!r}, require=["k=5"],
-                    hierarchies={{"age": {{"widths": [2, 4]}}, "sex": {{"mask": [1]}}, "zip": {{"mask": [1, 5]}}}},
-                    **roles,
-                )
-                compared = sqlaudit.compare(
-                    {str(table)!r}, {str(table)!r}, qi=["age", "sex", "zip"], sensitive="disease", db=engine,
-                )
-                answers[str(db)] = [
-                    compared.rows, compared.released, compared.generalization.answer.value,
-                    [(one.measure, one.column, one.value and round(float(one.value), 9)) for one in compared.losses],
-                    audit.classes.sizes, [(c.level, c.failing_rows) for c in audit.checks], audit.failing_total,
-                    lattice.nodes, repr(lattice.best),
-                ]
-        first, second = answers.values()
-        print(json.dumps([repr(first) == repr(second), audit.failing_total, lattice.best.levels]))
-        print(repr(answers))
-    """
-    ran = python(text, tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    same, failing, best = json.loads(ran.stdout.splitlines()[0])
-    assert same, ran.stdout
-    assert (failing, best) == (12, [0, 0, 1])
-    assert list((tmp_path / "cwd").iterdir()) == []
-
-
 def test_a_session_that_logs_gets_no_value(tmp_path: Path) -> None:
     """Weights and contributions that are no numbers, numbers beyond intervals: Spark logs what a cast does not take."""
     ran = python(
