@@ -16,7 +16,7 @@ from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, replacing, write_text
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.publication import BucketPublication, Publication
+from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.cli.exits import ARGUMENTS, close_stdout, tell
 from sqlaudit.reports.document import About, Document, Picture, in_encoding, visible
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
@@ -107,10 +107,12 @@ def _running_command() -> str:
 
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
-    """Print what was written to the file of a release, if it has one."""
+    """Print what was written to the file of a release, or which table was made, if it has one."""
     if publication.file is not None and not publication.table:
         what = f"the SELECT of {release}" if publication.only_sql else f"{rows:,} {unit}"
         tell(f"wrote {what} to {str(publication.file)!r}.")
+    if isinstance(publication, TablePublication) and publication.table and publication.execute:
+        tell(f"created the table {publication.table!r} of {rows:,} {unit}.")
     if isinstance(publication, BucketPublication) and publication.buckets is not None:
         tell(f"wrote the values of their buckets to {str(publication.buckets)!r}.")
 
