@@ -66,7 +66,11 @@ packed AS NOT MATERIALIZED (
         COUNT(*) AS table_rows
     {% endif %}
     {% for word in words %}
+    {% if has_null and dialect == "spark" %}
+        , SUM(CASE WHEN member.s IS NULL THEN {{ null_weights[loop.index0] }} ELSE w{{ loop.index0 }} END) AS w{{ loop.index0 }}
+    {% else %}
         , SUM({{ "COALESCE(w" ~ loop.index0 ~ ", " ~ null_weights[loop.index0] ~ ")" if has_null else "w" ~ loop.index0 }}) AS w{{ loop.index0 }}
+    {% endif %}
     {% endfor %}
     {% if counted %}
     FROM (

@@ -158,12 +158,13 @@ def test_spellings_are_folded_from_the_values_unless_a_type_hides_some(load: Loa
     }
 
 
+@pytest.mark.parametrize("further", ["", ", (2, NULL)"])
 @pytest.mark.spark
-def test_a_value_that_came_meanwhile_is_refused(spark_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_came_meanwhile_is_refused(spark_url: str, further: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlaudit.engines.spark.engine import SparkEngine
 
     whole = SparkEngine.look_up
     monkeypatch.setattr(SparkEngine, "look_up", lambda *asked: whole(*asked[:-1], asked[-1][1:]))
-    query = "SELECT * FROM VALUES (1, 'flu'), (1, 'HIV'), (2, 'HIV') AS t(q, s)"
+    query = f"SELECT * FROM VALUES (1, 'flu'), (1, 'HIV'), (2, 'HIV'){further} AS t(q, s)"
     with pytest.raises(EngineError, match=r"^2 rows have a sensitive value that was not there when .* Run it again"):
         sqlaudit.audit(query=query, db=spark_url, qi="q", sensitive="s", require="l=2")
