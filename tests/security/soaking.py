@@ -186,17 +186,21 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+SHARED: frozenset[threading.Thread] = frozenset()
+"""Threads of engines that other tests of this process hold."""
+
+
 def left(elsewhere: Elsewhere) -> Left:
     """What is held now; threads that are ending have a second for it."""
-    known = threading.main_thread()
+    known = {threading.main_thread(), *SHARED}
     waited = time.monotonic() + 2
     while (
-        any(t is not known and t.name.startswith("sqlaudit") for t in threading.enumerate())
+        any(t not in known and t.name.startswith("sqlaudit") for t in threading.enumerate())
         and time.monotonic() < waited
     ):
         time.sleep(0.005)
     folders = sorted({one.name for folder in (Path(tempfile.gettempdir()), Path()) for one in folder.iterdir()})
-    names = tuple(sorted(t.name for t in threading.enumerate() if t is not known))
+    names = tuple(sorted(t.name for t in threading.enumerate() if t not in known))
     return Left(resident(), len(list(Path("/proc/self/fd").iterdir())), names, tuple(folders), elsewhere())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import connect
 from tests.postgres_load import Loader
+from tests.security import soaking
 from tests.security.soaking import CALM, Left, Place, Soak, growth, left, make_files, sessions_of
 from tests.strategies import fewer
 
@@ -29,6 +31,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "home")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(soaking, "SHARED", frozenset(threading.enumerate()))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield tmp_path / "tables"
     signal.signal(signal.SIGINT, before)
