@@ -72,8 +72,9 @@ MAX_MATCHED_CODES = 20_000_000
 """Largest number of codes (cells times columns) that are matched in Python, where each takes about ten bytes."""
 PACKED_VALUES = 48
 """Up to this many sensitive values a class is one count vector; beyond, a list of cells."""
-MAX_NUMBERS_HANDED_OVER = 32_000_000
-"""Largest number of counts that a workbench takes, of eight bytes each: two million different vectors of 12 values."""
+MAX_NUMBERS_HANDED_OVER = 20_000_000
+"""Largest number of counts that a workbench takes, of eight bytes each: 1.2 million different vectors of 12 values.
+They pass through the driver of Spark, which has 1 GB by default."""
 SAMPLE_ROWS = 1_000_000
 """Rows of the sample from which the width of lanes is guessed."""
 
