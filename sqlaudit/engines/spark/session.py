@@ -514,11 +514,11 @@ def refuse_replaced(session: Any) -> None:
 
     if tuple(int(part) for part in session.version.split(".")[:2]) >= (4, 2):
         return
-    for found in session.catalog.listFunctions():
-        own = found.className and not found.className.startswith("org.apache.spark.sql.catalyst.")
-        if own and hasattr(functions, found.name.lower()):
+    for function in session.catalog.listFunctions():
+        own = function.className and not function.className.startswith("org.apache.spark.sql.catalyst.")
+        if own and hasattr(functions, function.name.lower()):
             raise UsageError(
-                f"The function {found.name!r} of this session stands for Spark's own one, also in an audit. Give a "
+                f"The function {function.name!r} of this session stands for Spark's own one, also in an audit. Give a "
                 "session without it."
             )
 
