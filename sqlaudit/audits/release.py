@@ -19,7 +19,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, ReadOptions, Roles, Target
+from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines import connect, names_spark
@@ -176,27 +176,26 @@ def refuse_creation(publication: TablePublication, db: Database, *, view: bool =
 def create_table(
     publication: TablePublication,
     select: str,
-    counted: tuple[Sequence[str], int, int],
-    nulls: NullPolicy,
+    counted: tuple[int, int],
+    asked: tuple[Roles, Sequence[Requirement]],
     db: Database,
     limits: Limits,
 ) -> None:
-    """Make the table of an audited release over a connection of its own, and count it as others will read it.
+    """Make the table of an audited release over a connection of its own, and audit it as others will read it.
 
     Args:
         publication: its name. select: its SELECT.
-        counted: its quasi-identifiers, and the rows and classes of its audit.
-        nulls: the treatment of NULLs. db: the database. limits: of the count.
+        counted: the rows and classes of its audit. asked: the roles and requirements that can be judged in it.
+        db: the database. limits: of the audit.
 
     Raises:
         UsageError: the name is in use. EngineError: the database refused, or the table has other rows.
     """
     create_view(db, View(publication.table, select, "table"))
-    target, (keys, rows, classes) = Target(relation=publication.table), counted
-    roles = Roles(tuple(keys), nulls=nulls)
+    target, (roles, requirements) = Target(relation=publication.table), asked
     with connect(db, limits, target) as engine:
-        audit = audit_table(engine, request_verdicts(target, roles, (COUNTED,)), rows_are_people=True)
-    if (audit.rows, audit.classes.count) != (rows, classes):
+        audit = audit_table(engine, request_verdicts(target, roles, requirements or (COUNTED,)), rows_are_people=True)
+    if (audit.rows, audit.classes.count) != counted or audit.status is Status.FAIL:
         raise EngineError(
             f"The table {publication.table!r} differs from the audit: its source has changed. Drop it, and try again."
         )

@@ -509,8 +509,12 @@ def make_table(request: Any, result: R, db: Database, limits: Limits) -> R:
     publication, made = request.publication, result.release
     if made is None or not publication.execute:
         return result
-    counted = made.keys, made.audit.rows, made.audit.classes
-    create_table(publication, made.select, counted, request.roles.nulls, db, limits)
+    given, judged = request.roles, ()
+    roles = Roles(tuple(made.keys), nulls=given.nulls)
+    if given.entity is None and not given.sampling.given and not request.inputs:  # else it lacks what they need
+        roles, judged = replace(given, quasi_identifiers=tuple(made.keys), identifiers=()), request.requirements
+    counted = made.audit.rows, made.audit.classes
+    create_table(publication, made.select, counted, (roles, judged), db, limits)
     released: R = replace(result, release=replace(made, file=str(publication.file)))
     return released
 

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 import sqlaudit
+from sqlaudit.audits import release
 from sqlaudit.base.errors import UsageError
 from sqlaudit.engines import writing
 from tests.cli.runner import run
@@ -119,6 +120,23 @@ def test_nothing_is_left_of_a_table_that_is_stopped(place: Place) -> None:
     found = sqlaudit.suppress(place.table, to=f"table:{NAME}", execute=True, **asked)
     assert found.release is not None
     assert (found.release.file, found.release.select[:2]) == (f"table:{NAME}", "--")
+
+
+@pytest.mark.parametrize("remedy", ["recode", "suppress"])
+def test_a_table_that_its_source_made_unsafe_meanwhile_is_named(remedy: str, place: Place) -> None:
+    """Rows and groups are as many as in the audit; only the sensitive values are others."""
+    options = [*REMEDIES[remedy], "--require", "l=2"]
+    options[options.index("--require") + 1] = "k=2"
+    whole = release.create_view
+
+    def later(db: Any, view: Any, **others: Any) -> None:
+        place.ask(f"UPDATE {place.table} SET dx = 'flu'")
+        whole(db, view, **others)
+
+    with patch.object(release, "create_view", later):
+        ran = run(remedy, place.table, "--db", place.db, *options, "--to", f"table:{NAME}", "--execute")
+    assert ran.code == 3, ran.err
+    assert f"The table '{NAME}' differs from the audit: its source has changed." in ran.err
 
 
 def test_without_a_database_or_as_messages_there_is_no_table() -> None:
