@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlaudit.audits.safe_harbor_names import (
+    BY_LABEL,
     BY_NAME,
     OTHERS,
     PLACES,
@@ -192,9 +193,11 @@ def _find_in_column(
     Args:
         findings: what the tests found before; it is not found twice.
     """
-    clause = find_clause(source.name, preset)
+    by_name = find_clause(source.name, preset)
+    clause = by_name or find_clause(source.label, preset)
     if facts is None:
-        yield _Finding(clause, source.name, BY_NAME) if clause else _Finding(OTHERS, source.name, _HIDDEN, unclear=True)
+        what = BY_NAME if by_name else BY_LABEL if clause else _HIDDEN
+        yield _Finding(clause or OTHERS, source.name, what, unclear=not by_name)
         return
     if facts.filled == facts.shapes.get("missing", 0) or facts.kind == Kind.BOOLEAN:
         return
@@ -222,7 +225,9 @@ def _find_in_column(
 def _choose_all_tests(sources: Sequence[Source]) -> list[tuple[ValueTest, Source]]:
     """Return the tests of all columns, in their order."""
     preset = presets.find_preset(SafeHarbor.preset)
-    return [(test, source) for source in sources for test in choose_tests(source.name, source.kind, preset)]
+    return [
+        (test, source) for source in sources for test in choose_tests(source.name, source.kind, preset, source.label)
+    ]
 
 
 def _read_columns(
@@ -279,7 +284,7 @@ def _find_by_test(
     if (is_varied or (test.kind == "number_of" and facts.all_different)) and not forbidden:
         yield _Finding(test.clause, source.name, test.what, unclear=not is_certain)
     if forbidden:
-        is_by_name = test.what in (BY_NAME, test.unclear)
+        is_by_name = test.what in (BY_NAME, BY_LABEL, test.unclear)
         yield _Finding(test.clause, source.name, test.what, None if is_by_name else forbidden, unclear=not is_certain)
     elif unclear:
         rows = unclear if test.clause != PLACES or test.kind == "zip" else None

@@ -14,7 +14,7 @@ from sqlaudit.profiles.names import concepts_of, has_words_in, words_of
 from sqlaudit.profiles.result import Role
 
 PLACES, DATES_AND_AGES, OTHERS = "(B)", "(C)", "(R)"
-BY_NAME = "by its name"
+BY_NAME, BY_LABEL = "by its name", "by its label"
 FEW, FEW_SITES = 20, 100
 """Different values up to which texts without a digit are kinds of something, or parts of bodies, and not names."""
 
@@ -150,8 +150,18 @@ FLAG = ValueTest("flag", "", "")
 """Counts values other than yes and no, and those that mean no."""
 
 
-def choose_tests(name: str, kind: Kind, preset: Preset) -> list[ValueTest]:
-    """Return the tests of a column with this name and kind; none if nothing connects it with an identifier."""
+def choose_tests(name: str, kind: Kind, preset: Preset, label: str = "") -> list[ValueTest]:
+    """Return the tests of a column with this name, variable label and kind; none if nothing connects it with an
+    identifier."""
+    tests = _tests_by_name(name, kind, preset)
+    by_label = _tests_by_name(label, kind, preset) if words_of(label) else []
+    # a label can be a question of a survey, about an identifier that the answers do not contain
+    by_label = [replace(t, what=BY_LABEL, certain=False) if t.what == BY_NAME else t for t in by_label]
+    known = {(test.kind, test.clause) for test in tests}
+    return tests + [test for test in by_label if (test.kind, test.clause) not in known]
+
+
+def _tests_by_name(name: str, kind: Kind, preset: Preset) -> list[ValueTest]:
     name = _split_joined(name)
     if kind in DATES:
         birth_tests = [ValueTest("born_date", DATES_AND_AGES, _BORN)] if _is_birth_date(name) else []

@@ -35,11 +35,17 @@ DATES = (Kind.DATE, Kind.TIMESTAMP)
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """A column of a relation: its exact name, the engine's spelling of its type, and the kind of its values."""
+    """A column of a relation.
+
+    Args:
+        name: its exact name. type: the engine's spelling of its type. kind: the kind of its values.
+        label: what the file calls it beside its name (the variable label of SPSS, Stata, SAS); empty = nothing.
+    """
 
     name: str
     type: str
     kind: Kind
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,8 @@ def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
 
 
 def _why(column: ColumnProfile) -> str:
-    plain = _printable("; ".join(column.proposal.reasons))
+    label = [f'"{column.facts.label}"'] if column.facts.label else []
+    plain = _printable("; ".join([*label, *column.proposal.reasons]))
     if len(plain) > _LONGEST:
         plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(";,") + " ..."
     return f" # {plain}" if plain else ""

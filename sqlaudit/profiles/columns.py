@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.relation import DATES, Kind, Relation, Row, Statement
+from sqlaudit.base.relation import DATES, ColumnInfo, Kind, Relation, Row, Statement
 from sqlaudit.base.relation import NUMBERS as NUMBERS_OF
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
@@ -106,12 +106,13 @@ NOT_READABLE = ("bytea", "blob", "binary", "bit", "variant", "geometry")
 
 @dataclass(frozen=True)
 class Source:
-    """A column or expression to profile: its name, its SQL, its kind and type."""
+    """A column or expression to profile: its name, its SQL, its kind and type, and its variable label."""
 
     name: str
     sql: str
     kind: Kind
     type: str = ""
+    label: str = ""
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters of the template for this column."""
@@ -152,7 +153,12 @@ class Scanned:
 
 def list_sources(relation: Relation, dialect: str) -> tuple[Source, ...]:
     """Return all columns of a relation."""
-    return tuple(Source(c.name, quote(c.name, dialect), c.kind, c.type) for c in relation.columns)
+    return tuple(as_source(column, dialect) for column in relation.columns)
+
+
+def as_source(column: ColumnInfo, dialect: str) -> Source:
+    """Return a column as a source of facts."""
+    return Source(column.name, quote(column.name, dialect), column.kind, column.type, column.label)
 
 
 def column_facts(
@@ -301,7 +307,7 @@ def read_facts(source: Source, row: Row | None) -> ColumnFacts:
         row: its row, None if the table has no rows.
     """
     if row is None:
-        return ColumnFacts(source.name, source.type, source.kind.value, 0, 0, 0, True, 0)
+        return ColumnFacts(source.name, source.type, source.kind.value, 0, 0, 0, True, 0, label=source.label)
     _, looked_at, filled, distinct, smallest, below, unique, _ = (int(value) for value in row[:8])
     shortest, longest, characters, folded, whole, width, large, measured = row[10:_FIXED]
     text, fraction = source.kind is Kind.TEXT, source.kind in (Kind.FLOAT, Kind.DECIMAL)
@@ -332,6 +338,7 @@ def read_facts(source: Source, row: Row | None) -> ColumnFacts:
         {kind: rows for kind, rows in inside.items() if rows},
         bool(filled) and large is not None and not int(large),
         int(measured or 0),
+        source.label,
     )
 
 
@@ -460,9 +467,9 @@ def propose(facts: ColumnFacts) -> Proposal:
         >>> propose(age).role.value, propose(age).reasons[0]
         ('quasi_identifier', 'its name suggests age')
     """
-    concept = concept_of(facts.name)
+    concept = _suggested_concept(facts)
     if concept is not None and not facts.rows:
-        return Proposal(concept.role, tuple(_name_reasons(concept)), concept.name)
+        return Proposal(concept.role, tuple(_name_reasons(facts, concept)), concept.name)
     if facts.constant:
         return Proposal(Role.OTHER, ("every row has the same value" if facts.distinct else "it has no values",))
     rules = (
@@ -481,6 +488,19 @@ def propose(facts: ColumnFacts) -> Proposal:
     elif proposal is None:
         proposal = Proposal(Role.OTHER, (UNKNOWN, *_uniqueness_reason(facts)))
     return replace(proposal, reasons=(*proposal.reasons, *_number_hint(facts)))
+
+
+def _suggested_concept(facts: ColumnFacts) -> Concept | None:
+    """Return the concept that a column's name suggests, or its variable label, which can be a question of a survey.
+
+    A label makes a direct identifier only of a column with many values: "How do you use e-mail?" has few answers.
+    """
+    has_few = facts.rows and facts.distinct < _MANY_VALUES and not facts.nearly_unique
+    suggested = concept_of(facts.name, facts.label)
+    if suggested is None or not has_few or suggested in concepts_of(facts.name):
+        return suggested
+    others = (concept for concept in concepts_of(facts.label) if concept.role is not Role.DIRECT_IDENTIFIER)
+    return concept_of(facts.name) or next(others, None)
 
 
 def follow_twins(columns: Sequence[ColumnProfile], twins: Sequence[Twins]) -> list[ColumnProfile]:
@@ -550,7 +570,8 @@ def _propose_direct_by_name(facts: ColumnFacts, concept: Concept | None) -> Prop
     needs_words = concept.name in ("person_name", "address", "likeness")
     if not is_fitting or (needs_words and facts.kind == Kind.INTEGER):
         return None
-    return Proposal(Role.DIRECT_IDENTIFIER, (*_name_reasons(concept), *_uniqueness_reason(facts)), concept.name)
+    reasons = (*_name_reasons(facts, concept), *_uniqueness_reason(facts))
+    return Proposal(Role.DIRECT_IDENTIFIER, reasons, concept.name)
 
 
 def _propose_by_free_text(facts: ColumnFacts, _concept: Concept | None) -> Proposal | None:
@@ -569,7 +590,7 @@ def _propose_by_name(facts: ColumnFacts, concept: Concept | None) -> Proposal | 
     has_names = facts.distinct >= _FEW_NAMES and facts.shape_share("capitalised_words") >= TELLING
     if has_names and {*words_of(facts.name)} & _SOMEBODY:  # people, as in a column "employee"
         return None
-    reasons, name = tuple(_name_reasons(concept)), concept.name
+    reasons, name = tuple(_name_reasons(facts, concept)), concept.name
     has_dates = facts.shape_share("date", "number") >= TELLING or facts.shape_share("missing") == 1
     if concept.name == "birth_date" and facts.kind == Kind.TEXT and facts.filled and not has_dates:
         reasons = ("its name suggests birth, but its values are not dates: possibly a place of birth or origin",)
@@ -620,8 +641,9 @@ def _propose_by_uniqueness(facts: ColumnFacts, _concept: Concept | None) -> Prop
     return Proposal(Role.QUASI_IDENTIFIER, ("almost every row has a different value, which singles out the row",))
 
 
-def _name_reasons(concept: Concept) -> Iterator[str]:
-    yield f"its name suggests {concept.description}"
+def _name_reasons(facts: ColumnFacts, concept: Concept) -> Iterator[str]:
+    by_label = facts.label and concept not in concepts_of(facts.name, with_fact_words=False)
+    yield f"its {'label' if by_label else 'name'} suggests {concept.description}"
     if concept.doubt:
         yield concept.doubt
 

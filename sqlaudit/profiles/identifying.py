@@ -106,7 +106,9 @@ def find_suspects(engine: Engine, release: ReleaseColumns) -> tuple[list[str], l
     Only the first rows are read. Both lists are in the table's order.
     """
     # of a column of lists or structures the name is judged even where its values cannot be read
-    concepts = {column.name: concept_of(column.name) for column in release.columns if column.kind is Kind.OTHER}
+    concepts = {
+        column.name: concept_of(column.name, column.label) for column in release.columns if column.kind is Kind.OTHER
+    }
     identifiers = {name for name, concept in concepts.items() if concept and concept.role is Role.DIRECT_IDENTIFIER}
     unique = set()
     for sources in _batch_sources(engine, release):

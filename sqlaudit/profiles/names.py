@@ -53,14 +53,20 @@ class Concept:
     doubt: str = ""
 
 
-def concept_of(column: str) -> Concept | None:
-    """Return the concept that a column's name suggests, None without one.
+def concept_of(column: str, label: str = "") -> Concept | None:
+    """Return the concept that a column's name suggests, or else its variable label; None without one.
+
+    A direct identifier that the label names has precedence: short names are often ambiguous.
 
     Example:
         >>> concept_of("DateOfBirth").name, concept_of("Geschlecht").name, concept_of("page")
         ('birth_date', 'sex', None)
+        >>> concept_of("fam", "Familienstand").name, concept_of("country", "Sozialversicherungsnummer").name
+        ('marital_status', 'national_id')
     """
-    return next(concepts_of(column), None)
+    by_name, by_label = next(concepts_of(column), None), next(concepts_of(label), None)
+    is_stricter = by_label is not None and by_label.role is Role.DIRECT_IDENTIFIER
+    return by_label if by_name is None or is_stricter else by_name
 
 
 def concepts_of(column: str, *, with_fact_words: bool = True) -> Iterator[Concept]:

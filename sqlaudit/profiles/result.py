@@ -71,6 +71,7 @@ class ColumnFacts(base.Documented):
             `national_id`, `ip_address`, `url`.
         small: whether all whole numbers are from 0 to 9,999, as counts are.
         measured: rows whose text is a number with decimals.
+        label: the variable label of SPSS, Stata or SAS; empty = none.
     """
 
     name: str
@@ -97,6 +98,7 @@ class ColumnFacts(base.Documented):
     contains: Mapping[str, int] = field(default_factory=dict)
     small: bool = field(default=False, metadata=base.LEFT_OUT)
     measured: int = field(default=0, metadata=base.LEFT_OUT)
+    label: str = field(default="", metadata=base.IF_ANY | base.after("name"))
 
     @base.told("separation", base.key("text"))
     def _text(self) -> _TextLengths | None:
@@ -423,7 +425,8 @@ def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
     values = ("" if facts.exact else "about ") + doc.count(facts.distinct)
     missing = doc.part(facts.nulls, facts.rows) if facts.nulls else ""
     rare = "?" if facts.rows_below_5 is None else doc.part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
-    return column.name, values, missing, rare, "; ".join(why for why in column.proposal.reasons if why != UNKNOWN)
+    name = f"{column.name} ({doc.shortened(facts.label, _LONGEST)})" if facts.label else column.name
+    return name, values, missing, rare, "; ".join(why for why in column.proposal.reasons if why != UNKNOWN)
 
 
 def _remarks(result: ProfileResult) -> Iterator[doc.Words]:

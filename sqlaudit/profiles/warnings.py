@@ -20,6 +20,7 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.columns import (
     NOT_READABLE,
     Source,
+    as_source,
     estimated_distinct,
     is_nested,
     propose,
@@ -168,18 +169,19 @@ def _warn_about_expressions(relation: Relation, roles: ResolvedRoles, dialect: s
 
 
 def _warn_about_possible_quasi_identifiers(
-    seen: Sequence[ColumnFacts], unseen: Sequence[str], where: str
+    seen: Sequence[ColumnFacts], unseen: Sequence[ColumnInfo], where: str
 ) -> Iterator[Warned]:
     """Warn about columns without a role that look like quasi-identifiers or that single out many rows.
 
     Args:
         seen: the columns whose values were read.
-        unseen: names of the other columns, which are judged by name only.
+        unseen: the other columns, which are judged by name and label only.
         where: the rows that were read, as a phrase; empty for all.
     """
     proposed = {facts.name: propose(facts).role for facts in seen}
     similar = [name for name, role in proposed.items() if role is Role.QUASI_IDENTIFIER]
-    similar += [name for name in unseen if (concept := concept_of(name)) and concept.role is Role.QUASI_IDENTIFIER]
+    concepts = {column.name: concept_of(column.name, column.label) for column in unseen}
+    similar += [name for name, concept in concepts.items() if concept and concept.role is Role.QUASI_IDENTIFIER]
     rare = [  # direct identifiers have a warning of their own
         facts
         for facts in seen
@@ -258,7 +260,7 @@ def _all_roles(roles: ResolvedRoles) -> tuple[Resolved, ...]:
 def source_of(column: ColumnInfo, dialect: str) -> Source | None:
     """Return the column as a source of facts; None for bytes, by which not every engine can group."""
     readable = column.kind is not Kind.OTHER or is_nested(column.kind, column.type)
-    return Source(column.name, quote(column.name, dialect), column.kind, column.type) if readable else None
+    return as_source(column, dialect) if readable else None
 
 
 # Warnings about the published columns, from one cheap statement over the first rows.
@@ -337,7 +339,7 @@ def audit_warnings(
         *(Warned(remark.code, (), remark.text) for remark in relation.remarks),
         *_warn_about_possible_quasi_identifiers(
             [column.facts for column in seen if column.roleless],
-            [name for name in roleless if name not in seen_names],
+            [column for column in relation.columns if column.name in {*roleless} - seen_names],
             where,
         ),
         *_warn_about_unreadable([name for name in relation.unreadable if name not in insensitive]),
@@ -413,11 +415,13 @@ def _sources(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Sou
     looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
     chosen = [source for source in others if source.name in looked_at]
     persons = [roles.entity] if roles.entity is not None and roles.entity.kind is Kind.TEXT else []
-    return [
-        *(Source(role.label, role.sql, role.kind) for role in (*roles.quasi_identifiers, *roles.sensitive)),
-        *chosen,
-        *(Source(role.label, role.sql, role.kind) for role in persons),
-    ]
+    labels = {column.name: column.label for column in relation.columns}
+
+    def source(role: Resolved) -> Source:
+        return Source(role.label, role.sql, role.kind, label=labels.get(role.column or "", ""))
+
+    with_role = map(source, (*roles.quasi_identifiers, *roles.sensitive))
+    return [*with_role, *chosen, *map(source, persons)]
 
 
 def _warn_about_divisions(engine: Engine, relation: Relation, roles: ResolvedRoles) -> Iterator[Warned]:
@@ -454,7 +458,7 @@ def _warn_about_likely_identifiers(
     entity = roles.entity.column if roles.entity is not None else None
     covered = ({role.column for role in _all_roles(roles)} - {entity}) | {column.facts.name for column in seen}
     for column in relation.columns:
-        concept = concept_of(column.name) if column.name not in covered else None
+        concept = concept_of(column.name, column.label) if column.name not in covered else None
         identifying = concept is not None and concept.role is Role.DIRECT_IDENTIFIER
         pseudonym = column.name == entity and concept is not None and concept.name in PSEUDONYMS
         if identifying and not pseudonym and column.kind in (Kind.INTEGER, Kind.TEXT):

@@ -30,6 +30,7 @@ class FileColumn:
     Args:
         name: the name in the file. kind: the name of its Arrow type. means: number, date, timestamp or time if the
             numbers are to be typed; empty = as they are. unit: microseconds of 1. origin: the moment of 0.
+        label: its variable label on one line; empty = none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class FileColumn:
     means: str = ""
     unit: int = 1
     origin: str = "1970-01-01"
+    label: str = ""
 
 
 Codes = dict[str, set[Any]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields
 from itertools import groupby
 from pathlib import Path
 
@@ -307,6 +307,7 @@ class InputSource:
         written: a FROM item in which numbers are the texts of the file; empty for other inputs.
         sampled, missing: as in `Relation`.
         loses_nan: True if its scan leaves NaN out of filters, and equal zeros of the other sign.
+        labels: the variable labels of its columns, by name.
     """
 
     sql: str
@@ -318,6 +319,7 @@ class InputSource:
     sampled: bool = False
     missing: tuple[MissingCodes, ...] = ()
     loses_nan: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def file_source(session: DuckDBSession, files: Files, target: Target, frame_name: str) -> InputSource:
@@ -338,6 +340,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
     missing: tuple[MissingCodes, ...] = ()
+    labels: dict[str, str] = {}
     texts, sampled, loses_nan = "", False, False
     if files.format == "csv":
         files, options = decoded_files(session, files, options)
@@ -353,7 +356,8 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
     elif files.format != "arrow":
         from sqlaudit.engines.duckdb.office import office_source
 
-        sql, names, remarks, missing = office_source(session, files, options, frame_name)
+        sql, labels, remarks, missing = office_source(session, files, options, frame_name)
+        names = [*labels]
     else:
         from sqlaudit.engines.duckdb.frames import arrow_files
 
@@ -362,7 +366,9 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
         sql, loses_nan = frame_name, DUCKDB_1
     refuse_same(names, folders, files.label)
     parsed = files.format in ("csv", "json")
-    return InputSource(sql, (*names, *folders), (files.label,), parsed, remarks, texts, sampled, missing, loses_nan)
+    return InputSource(
+        sql, (*names, *folders), (files.label,), parsed, remarks, texts, sampled, missing, loses_nan, labels
+    )
 
 
 def frame_source(session: DuckDBSession, frame: object, frame_name: str) -> InputSource:

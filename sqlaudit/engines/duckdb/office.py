@@ -25,8 +25,8 @@ _TEMPLATE = "engines/duckdb/read_office"
 
 def office_source(
     session: DuckDBSession, files: Files, options: ReadOptions, name: str
-) -> tuple[str, list[str], tuple[Remark, ...], tuple[MissingCodes, ...]]:
-    """Return a table of the session with all rows of a file, the names of its columns, remarks, and its codes.
+) -> tuple[str, dict[str, str], tuple[Remark, ...], tuple[MissingCodes, ...]]:
+    """Return a table of the session with all rows of a file, its columns with their labels, remarks, and its codes.
 
     Args:
         session: the session. files: one file. options: the sheet, and how values are read. name: name of the table.
@@ -44,6 +44,7 @@ def office_source(
     columns, batches, remarks, codes = session.guarded(step, lambda: reader(files, options))
     names = [column.name for column in columns]
     _refuse_same_names(names, files.label)
+    labels = {column.name: column.label for column in columns}
     insert = "CREATE TABLE " + quote(raw, DIALECT) + " AS "
     while (values := session.guarded(step, lambda: next(batches, None))) is not None:
         arrays = [pa.array(cells, column.kind) for cells, column in zip(values, columns, strict=True)]
@@ -78,7 +79,7 @@ def office_source(
     session.fetch("CREATE TABLE " + quote(name, DIALECT) + " AS " + select, step)
     session.fetch("DROP TABLE " + quote(raw, DIALECT), step)
     if not codes:
-        return name, names, remarks, ()
+        return name, labels, remarks, ()
     coded = ", ".join([column for column in names if column in codes][:_NAMED])
     others = f" and {len(codes) - _NAMED} more" if len(codes) > _NAMED else ""
     text = (
@@ -86,7 +87,7 @@ def office_source(
         f"a value; elsewhere all are one missing value. {spelled('null_values')} names codes to read as missing "
         "everywhere."
     )
-    return name, names, (*remarks, Remark("missing_codes", text)), _keep_codes(session, name, columns, typed, codes)
+    return name, labels, (*remarks, Remark("missing_codes", text)), _keep_codes(session, name, columns, typed, codes)
 
 
 def _keep_codes(

@@ -130,7 +130,7 @@ class DuckDBOpener:
             condition = _without_codes(condition, source.missing)
         direct = condition is None and source.sql.startswith('"') and not respelled
         sql = source.sql if direct else self._make_view(target, source, condition, respelled)
-        columns = columns_of(described)
+        columns = columns_of(described, source.labels)
         remarks = source.remarks
         if condition is not None:
             remarks += condition_remarks(condition, columns, DIALECT)

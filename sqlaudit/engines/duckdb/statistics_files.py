@@ -24,6 +24,8 @@ from sqlaudit.engines.duckdb.paths import Files
 
 _CELLS = 2_000_000
 """Cells of a batch, all of which are objects of Python at one time."""
+_LONGEST_LABEL = 250
+"""Characters of a variable label that are kept: SPSS and SAS have at most 256, and Stata 80."""
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 _DATES = {
     "spss": re.compile(r"(?:(?P<date>[AEJS]?DATE)|(?P<timestamp>DATETIME|YMDHMS)|(?P<time>D?TIME))[\d.]*"),
@@ -79,14 +81,15 @@ def read_statistics(files: Files, options: ReadOptions) -> Contents:
     cells = _Cells(files, null_cells(options.null_values), labels, about.missing_ranges)
     columns = []
     for name in names:
+        label = " ".join((about.column_names_to_labels.get(name) or "").split())[:_LONGEST_LABEL]
         if types[name] == "string" or labels.get(name):
-            columns.append(FileColumn(name, "string"))
+            columns.append(FileColumn(name, "string", label=label))
         else:
             date_format = _DATES[files.format].fullmatch((formats[name] or "").strip())
             means = (date_format and date_format.lastgroup) or "number"
             unit = _UNITS[files.format].get(means, 1)
             kind = "float" if types[name] == "float" else "double"
-            columns.append(FileColumn(name, kind, means, unit, _ORIGINS[files.format]))
+            columns.append(FileColumn(name, kind, means, unit, _ORIGINS[files.format], label))
 
     def batches() -> Iterator[Batch]:
         """Yield the rows in batches; raise InputError if there are fewer than the file states."""

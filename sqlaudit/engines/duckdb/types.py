@@ -7,7 +7,7 @@ other columns: a statement is wrapped, and the pieces are put together here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -46,11 +46,15 @@ def kind_of(type_name: str) -> Kind:
     return _KINDS.get(type_name.split("(", 1)[0], Kind.OTHER)
 
 
-def columns_of(described: Sequence[Row]) -> tuple[ColumnInfo, ...]:
-    """Return the columns that the rows of a DESCRIBE describe."""
+def columns_of(described: Sequence[Row], labels: Mapping[str, str] | None = None) -> tuple[ColumnInfo, ...]:
+    """Return the columns that the rows of a DESCRIBE describe, with their variable labels."""
     # the name of an ENUM lists all its values, which must not be shown
     types = [row[1].split("(", 1)[0] if "ENUM(" in row[1] else row[1] for row in described]
-    return tuple(ColumnInfo(row[0], name, kind_of(row[1])) for row, name in zip(described, types, strict=True))
+    labels = labels or {}
+    return tuple(
+        ColumnInfo(row[0], name, kind_of(row[1]), labels.get(row[0], ""))
+        for row, name in zip(described, types, strict=True)
+    )
 
 
 def has_zoned(types: Sequence[str]) -> bool:
