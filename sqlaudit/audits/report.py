@@ -529,8 +529,9 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
     """Return how many groups fail, and how many are listed. With several sensitive columns a group may be listed
     again."""
     if len(result.sensitive) < 2 or result.roles.get("joint"):
-        few = f"; the {doc.count(listed)} smallest {'is' if listed == 1 else 'are'} listed" if listed < total else ""
-        return f"{doc.plural(total, 'group')} {'fails' if total == 1 else 'fail'}{few}."
+        listing = "The smallest" if listed == 1 else f"The {doc.count(listed)} smallest"
+        few = f" {listing}, summarized by size:" if listed < total else ""
+        return f"{doc.plural(total, 'group')} {'fails' if total == 1 else 'fail'}.{few}"
     most = max(check.failing_classes or 0 for check in result.required if check.status is not Status.PASS)
     fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")
     few = f"the {doc.count(listed)} smallest of " if listed < total else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -175,6 +175,16 @@ def name_parts(text: str) -> list[tuple[str, bool]]:
         parts.append((bare, False) if quoted is None else (quoted.replace('""', '"'), True))
         position = match.end()
     return parts
+
+
+def any_of(words: Sequence[str]) -> str:
+    """Return the words as a choice.
+
+    Example:
+        >>> any_of([".csv"]), any_of([".parquet", ".csv", ".sql"])
+        ('.csv', '.parquet, .csv or .sql')
+    """
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def closest(name: str, names: Iterable[str]) -> str:

@@ -161,6 +161,7 @@ def _write_policy(request: PolicyCompileRequest, files: ScriptFiles) -> int:
 def _write_statements(statements: Sequence[PolicyStatement], folder: Path) -> None:
     """Write each statement to a file with its name. Print how many other statements the folder has."""
     from sqlaudit.gates.standalone.policies import statement_text
+    from sqlaudit.reports.document import plural
 
     if not folder.is_dir():
         raise UnknownFile(f"There is no folder {str(folder)!r}. Make it first.")
@@ -170,7 +171,7 @@ def _write_statements(statements: Sequence[PolicyStatement], folder: Path) -> No
     written = {f"{statement.test_id}.sql" for statement in statements if statement.test_id}
     others = sum(1 for path in folder.glob("*.sql") if path.name not in written)
     remark = f" The folder has {others} other .sql files, perhaps of an older policy." if others else ""
-    tell(f"wrote {len(written)} statements to {str(folder)!r}.{remark}")
+    tell(f"wrote {plural(len(written), 'statement')} to {str(folder)!r}.{remark}")
 
 
 def _write_script(text: str, number: int, output_file: Path | None) -> None:
@@ -178,8 +179,10 @@ def _write_script(text: str, number: int, output_file: Path | None) -> None:
     if output_file is None:
         print_data(text)
     else:
+        from sqlaudit.reports.document import plural
+
         write_text(output_file, text)
-        tell(f"wrote {number} statements to {str(output_file)!r}.")
+        tell(f"wrote {plural(number, 'statement')} to {str(output_file)!r}.")
 
 
 def _check_target(request: CompileRequest) -> None:

@@ -80,8 +80,9 @@ class Effect(base.Documented):
             return f"{self.column} is in {self.in_sets} of the sets."
         text = f"Without {self.column}, {unit} at risk {_moves(self.at_risk, self.without)}"
         if self.coarsened is not None and not self.stays:
-            moved = "they stay" if self.coarsened == self.at_risk else f"to {doc.percent(self.coarsened)}"
-            text += f"; with {self.column} as {self.coarsening} {moved}"
+            if self.coarsened == self.at_risk:
+                return f"{text}. Generalizing {self.column} to {self.coarsening} changes nothing."
+            text += f"; with {self.column} as {self.coarsening} to {doc.percent(self.coarsened)}"
         return text + "."
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.names import any_of
 from sqlaudit.base.options import REQUIRED, Given, Option, RequestPart, made, parts_of, request_from, written_files
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Statement
@@ -326,5 +327,5 @@ def _refuse_wrong_type(name: str, annotation: str, value: object) -> None:
     if any(base.__name__ in kinds for base in type(value).__mro__):  # one of our classes, or a subclass
         return
     words = list(dict.fromkeys(words for _, words in allowed))
-    expected = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    expected = any_of(words)
     raise UsageError(f"{spelled(name)} takes {expected}, not a value of type {type(value).__name__}.") from None

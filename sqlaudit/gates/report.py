@@ -11,6 +11,7 @@ from sqlaudit.gates.stored import Key, number_of
 from sqlaudit.models.base import COLUMN_SETS, IDENTIFIER, Check
 from sqlaudit.models.phrases import (
     WORDS,
+    by_known_rows,
     full_title,
     level_text,
     limit_text,
@@ -148,7 +149,9 @@ def _figures(test: GateTest) -> str:
         said += words.replace("  ", " ")
     short = replace(check, status=Status.FAIL) if check.status is not Status.PASS else check
     fails = "" if check.status is Status.PASS else what_fails(short, test.rows or 0)
-    return f"{said}." + (f" {fails} {'fails' if check.failing_rows == 1 else 'fail'}." if fails else "")
+    if not fails:
+        return f"{said}."
+    return f"{said}. {fails} {'fails' if check.failing_rows == 1 else 'fail'} {by_known_rows(short)}".strip() + "."
 
 
 def _column_sets(check: Check, unit: str) -> str:

@@ -327,13 +327,13 @@ class LatticeReport(MeasuredReport[LatticeResult]):
             decided += f", {doc.count(tagged)} inferred"
         beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
         inherited = "yes" if result.monotone else "not with suppression for these requirements"
-        relied = "yes" if result.loss_monotone else "no (not used by the search)"
+        can_fall = "no" if result.loss_monotone else "yes"
         yield "searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"
         yield "algorithm", result.algorithm
         yield "lattice", decided
         yield "safe nodes", result.safe
         yield "coarser nodes stay safe", inherited
-        yield "coarser nodes lose no less", relied
+        yield "loss can fall at coarser nodes", can_fall
         yield "warnings only", ", ".join(result.warn_only)
 
 
@@ -365,7 +365,7 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
     rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
     yield doc.table(("Column", "#Level", "Generalized values"), rows)
     if best.fails:
-        yield "Suppressed classes, by failing requirement:"
+        yield "Why rows were suppressed:"
         yield (_short(one, result.rows) for one in best.fails)
 
 

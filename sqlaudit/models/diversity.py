@@ -198,7 +198,7 @@ class RecursiveDiversity(ClassModel):
         "r1 < c (r_l + … + r_m) in every class. l = 1 is always met; a class with fewer than l values always fails."
     )
     reference: ClassVar[str] = MACHANAVAJJHALA
-    note: ClassVar[str] = "The level is what c must exceed: with this l, every larger c is met."
+    note: ClassVar[str] = "Any c above this level passes."
     operator: ClassVar[str] = "<"
     parameters: ClassVar = (
         Parameter("c", "decimal", "multiple of the tail that the largest count must stay below", 0),

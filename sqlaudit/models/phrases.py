@@ -204,12 +204,25 @@ def verdict_of(checks: Iterable[Check]) -> doc.Toned:
         (Status.WARN, "WARNING", "{} not met (only a warning was required)"),
     ):
         if count := sum(several[0].status is status for several in grouped):
-            subject = "the requirement" if number == 1 else f"{count} of {number} requirements"
-            text = f"{word}: {subject} {verb.format('is' if count == 1 else 'are')}"
+            text = f"{word}: {_how_many(verb, count, number)}"
             return doc.Toned(text, "bad" if status is Status.FAIL else "warn")
     if number == 1:
         return doc.good("PASS: the requirement is met")
     return doc.good(f"PASS: {'both' if number == 2 else f'all {number}'} requirements are met")
+
+
+def _how_many(verb: str, count: int, number: int) -> str:
+    """Return a sentence on how many of the requirements have a verdict.
+
+    Example:
+        >>> _how_many("{} not met", 1, 1), _how_many("{} not met", 2, 2), _how_many("{} not met", 3, 3)
+        ('the requirement is not met', 'neither requirement is met', 'none of the 3 requirements is met')
+    """
+    if count == number > 1 and verb.startswith("{} not "):
+        subject = "neither requirement" if number == 2 else f"none of the {number} requirements"
+        return f"{subject} {verb.format('is').replace(' not', '', 1)}"
+    subject = "the requirement" if number == 1 else f"{count} of {number} requirements"
+    return f"{subject} {verb.format('is' if count == 1 else 'are')}"
 
 
 def requirements_met(checks: Iterable[Check]) -> Iterator[doc.KeyFigure]:
@@ -252,7 +265,7 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
     many = f"{failing} of {number} columns fail" if failing > 1 else f"worst of {number} columns"
     of = f" ({many})" if number > 1 else ""
     limit = f"{WORDS.get(check.operator, check.operator)} {doc.limit(check.required)}".strip()
-    short = "" if check.status is Status.PASS else what_fails(check, rows)
+    short = "" if check.status is Status.PASS else f"{what_fails(check, rows)} {by_known_rows(check)}".strip()
     return doc.Line(verdict, _named(check) + of, level_text(check), "" if check.required is None else limit, short)
 
 
@@ -316,25 +329,26 @@ def published(checks: Iterable[Any]) -> str:
 
 
 def what_fails(check: Check, rows: int) -> str:
-    """`226 rows (3.2%) in 124 groups`, with both levels where a person has several rows; empty when nothing
-    fails or nobody counted.
-    """
-    parts = []
+    """Return `226 rows (3.2%) in 124 groups`; empty when nothing fails or nobody counted."""
     if (people := check.details.get("persons")) is not None and check.failing_classes:
         failing = doc.count(check.failing_rows or 0)
-        parts.append(f"{failing} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})")
-    elif check.failing_classes:
+        return f"{failing} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})"
+    if check.failing_classes:
         of_people = check.known_rows is not None and check.known_rows.worse is KnownRows.ALL
         groups = doc.plural(check.failing_classes, "group") + (" of people" if of_people else "")
         rows_in = doc.plural(check.failing_rows or 0, "row")
         has_rows = check.failing_rows is not None
-        parts.append(f"{rows_in} ({doc.percent(_share_of(check, rows))}) in {groups}" if has_rows else groups)
-    if both := check.known_rows:
-        one_row, all_rows = (
-            level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all)
-        )
-        parts.append(f"one row known: {one_row}, all rows known: {all_rows}")
-    return "; ".join(parts)
+        return f"{rows_in} ({doc.percent(_share_of(check, rows))}) in {groups}" if has_rows else groups
+    return ""
+
+
+def by_known_rows(check: Check) -> str:
+    """Return both levels of a check where a person has several rows, in parentheses; empty elsewhere."""
+    if not (both := check.known_rows):
+        return ""
+    one_row, all_rows = (level_text(replace(check, level=of.level, status=of.status)) for of in (both.one, both.all))
+    level = next(iter(check.levels), "the level")
+    return f"({level} is {one_row} for an attacker who knows one row of a person, {all_rows} for one who knows all)"
 
 
 def short_cell(check: Check, rows: int) -> str:

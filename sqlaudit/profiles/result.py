@@ -372,7 +372,7 @@ class ProfileReport(MeasuredReport[ProfileResult]):
         yield doc.KeyFigure(columns, "Columns others may know")
         if result.column_sets is not None and result.column_sets.sets:
             fewest = min(len(column_set.columns) for column_set in result.column_sets.sets)
-            yield doc.KeyFigure(doc.plural(fewest, "column"), "Enough to single people out")
+            yield doc.KeyFigure(doc.count(fewest), "Columns that single people out")
 
     def lead(self, result: ProfileResult) -> Iterator[doc.Words]:
         if result.cells is not None:
@@ -405,7 +405,7 @@ class ProfileReport(MeasuredReport[ProfileResult]):
         yield doc.section("Notes", _remarks(result))
         values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
         yield doc.section("Values", doc.facts(*values))
-        yield doc.section("How to go on", _next(result), _questions(result), repeating=True)
+        yield doc.section("Next steps", _next(result), _questions(result), repeating=True)
 
     def method(self, result: ProfileResult) -> Iterator[tuple[str, doc.Cell]]:
         yield "table", result.target

@@ -715,7 +715,7 @@ def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
     columns = list(names)
     if columns:
         yield Toned(
-            f"The release has columns without a role, unchanged: {listing(columns)}.",
+            f"Published unchanged, without a role: {listing(columns)}.",
             "warn",
             f"Give those that describe a person a role with {spelled('qi')}, or leave them out with "
             f"{spelled('identifier')}.",

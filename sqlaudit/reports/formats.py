@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import any_of
 from sqlaudit.reports.document import Document
 
 FORMATS = ("text", "json", "markdown", "html")
@@ -37,9 +38,9 @@ def format_by_ending(file: Path, formats: Mapping[str, str], otherwise: str = ""
     """
     ending = file.suffix.lower()
     if ending and ending not in formats:
-        known = ", ".join(formats)
+        known = any_of([*formats])
         tables = _AS_CSV if ending == ".csv" else ""
-        raise UsageError(f"{str(file)!r}: {ending!r} names no format; end in {known}{otherwise}.{tables}")
+        raise UsageError(f"{str(file)!r}: {ending!r} is not a report format. Use {known}{otherwise}.{tables}")
     return formats.get(ending, "text")
 
 

@@ -298,7 +298,7 @@ def _plot(lines: list[PlotLine]) -> RenderableType:
 def _pairs(pairs: list[tuple[str, doc.Words]]) -> Grid:
     grid = Grid.grid(padding=(0, 2 if any(len(name) > 1 for name, _ in pairs) else 1, 0, 0))
     longest = max((cell_len(word) for name, _ in pairs for word in name.split()), default=0)
-    grid.add_column(overflow="fold", max_width=max(28, min(longest, 44)))  # no name is broken that fits at all
+    grid.add_column(overflow="fold", max_width=max(30, min(longest, 44)))  # no name is broken that fits at all
     grid.add_column(overflow="fold", ratio=1)
     for name, words in pairs:
         grid.add_row(Text(name), _styled(words))

@@ -263,7 +263,7 @@ _EARLY = {"time": " (time limit reached)", "interrupted": " (search interrupted)
 NOT_SAID = (
     "Other tables of the same people, such as an older release, may reveal more together with this one.",
     "Contributors may know more about each other than their own contribution.",
-    "Subtotals that neither a name, a hierarchy nor the numbers show were not used to compute hidden cells.",
+    "Unmarked subtotals were not used to compute hidden cells.",
 )
 
 OUTSIDERS = (
@@ -301,8 +301,9 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
 
     def lead(self, result: AggregatesResult) -> Iterator[doc.Words]:
         if any(rule.cells and not rule.keys for rule in result.rules):
-            hint = f"{spelled('show_values', True)} lists them."
-            yield doc.Toned("The unsafe cells are not named, because values are not shown.", hint=hint)
+            yield doc.Toned(
+                "Values are not shown.", hint=f"Add {spelled('show_values', True)} to list the unsafe cells."
+            )
         yield from (doc.warning(rule.note) for rule in result.rules if rule.note)
         if any(rule.status is Status.UNDETERMINED and not rule.undecided for rule in result.rules):
             yield doc.warning("Problems of the table leave the verdict open.")

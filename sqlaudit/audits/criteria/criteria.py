@@ -81,7 +81,8 @@ class CriteriaResult(Result, Shown):
 
 
 _PUBLIC = (
-    "Counts are rounded to multiples of {base}; smaller ones are shown as smaller. Shares are made of rounded counts."
+    'Counts are rounded to multiples of {base}. Counts below {base} are shown as "fewer than {base}". Shares use '
+    "rounded counts."
 )
 _INTERNAL = "Counts are exact, and small ones may identify people. Publish the public version instead."
 

@@ -405,12 +405,12 @@ def _background_sentence(unit: str, label: str, steps: tuple[dict[str, Figure], 
     best = "For the others, the best" if certain else "The best"
     others = "" if rest is None else f" {best} chance is {chance(float(rest))}."
     sentence = (
-        f"Ruling out {some(len(steps) - 1, 'values')} of {label} per person makes "
-        f"{f'{of_all(certain, members, unit)} certain ({before:,} without)' if certain else 'no one certain'}.{others}"
+        f"An attacker who can rule out {some(len(steps) - 1, 'values')} of {label} per person is certain about "
+        f"{f'{of_all(certain, members, unit)}, up from {before:,}' if certain else 'no one'}.{others}"
     )
     common = last.get("certain_if_ruled_out_for_all")
     if common is None:
         return sentence
     least = "" if last["proven"] else "(or more than) "
     whom = f"up to {least}{common:,}" if common or least else "no one"
-    return f"{sentence} Ruling out the same values for everyone makes {whom} certain."
+    return f"{sentence} If the same values are ruled out for everyone: {whom}."

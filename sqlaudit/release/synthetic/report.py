@@ -75,12 +75,12 @@ class SyntheticReport(MeasuredReport[SyntheticResult]):
             if excess is not None:
                 people += f" and of {doc.percent(excess.outside)} of people outside"
                 people += f". The excess is {_with_interval(excess)}"
-            text = f"{attribute.sensitive}: the synthetic table discloses the value of {people}."
+            text = f"{attribute.sensitive} is disclosed for {people}."
             yield doc.Toned(text, doc.bad_if(_is_above_outside(excess)))
             if attribute.disco and (common := attribute.most_common) is not None:
                 yield (
-                    f"{doc.percent(common.of_disclosed)} of these people have the most common value, which "
-                    f"{doc.percent(common.share)} of all people have."
+                    f"Of these, {doc.percent(common.of_disclosed)} have the most common value "
+                    f"({doc.percent(common.share)} overall)."
                 )
         yield from _of_copies(result.synthetic.copies)
         if result.synthetic.holdout is None:
@@ -134,7 +134,7 @@ def headline(result: SyntheticResult) -> doc.Toned:
     if worst is None:
         return doc.Toned(f"{result.target}: {doc.percent(found.identity.rep_u)} of people are unique in both tables")
     is_bad = _is_above_outside(_excess_of(result, worst)) or found.copies.unique_in_original
-    disclosed = f"the {worst.sensitive} of {doc.percent(worst.disco)} of people is disclosed"
+    disclosed = f"{worst.sensitive} is disclosed for {doc.percent(worst.disco)} of people"
     return doc.Toned(f"{result.target}: {disclosed}", doc.bad_if(is_bad))
 
 
@@ -149,8 +149,8 @@ def _of_copies(copies: RowCopies) -> Iterator[doc.Words]:
     elif copies.columns:
         yield f"No synthetic row equals a row of the original in all {columns}."
     if copies.all_but_one_column:
-        more = "more synthetic row equals" if copies.all_but_one_column == 1 else "more synthetic rows equal"
-        yield f"{doc.count(copies.all_but_one_column)} {more} one in all columns but one."
+        more = "more synthetic row matches" if copies.all_but_one_column == 1 else "more synthetic rows match"
+        yield f"{doc.count(copies.all_but_one_column)} {more} an original row in all columns but one."
 
 
 def _points(share: Fraction | float | None) -> str:
@@ -181,9 +181,7 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
         if result.synthetic.rows.original == result.synthetic.rows.holdout
         else (" Both tables must have as many rows for their excess; these do not.")
     )
-    yield (
-        "Measures without an interval depend on the other rows of the table, so their rows are not independent." + sizes
-    )
+    yield ("No interval: for these measures the rows are not independent." + sizes)
 
 
 def _picture(holdout: HoldoutDisclosure) -> doc.Picture | None:
