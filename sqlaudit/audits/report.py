@@ -423,6 +423,8 @@ def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
 class AuditReport(Report[AuditResult]):
     """The report on an audit. It shows the keys of classes where the result holds them, and only there."""
 
+    kind = "Audit"
+
     def headline(self, result: AuditResult) -> doc.Toned:
         if not result.complete:
             return doc.warning("INCOMPLETE: the audit stopped before all figures were known")

@@ -107,6 +107,7 @@ _STATES = {
     "pays",
     "land",
     "bundesland",
+    "provincie",
     "estado",
     "native",
 }

@@ -90,6 +90,7 @@ _NOT_SAID = (
 class VerifyReport(MeasuredReport[VerifyResult]):
     """The report on a certificate that was run again: whether its table gives the same figures now."""
 
+    kind = "Verification"
     method_title = "Certificate"
     limits_title = "Limits of this check"
 

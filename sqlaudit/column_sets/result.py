@@ -269,6 +269,8 @@ READS = {
 class ColumnSetsReport(MeasuredReport[ColumnSets]):
     """The report on a search for column sets: the sets, the columns to change, and the proof."""
 
+    kind = "Column sets"
+
     def headline(self, result: ColumnSets) -> doc.Toned:
         tone = doc.bad_if(result.sets_found and result.find != "ranking")
         return doc.Toned(f"{result.target}: {_headline(result)}", tone)

@@ -341,6 +341,7 @@ NOT_SAID = (
 class PersonsReport(MeasuredReport[PersonsResult]):
     """The report on people with many rows: how few known events identify them."""
 
+    kind = "People with many rows"
     method_title = "How it was measured"
     limits_last = True
 

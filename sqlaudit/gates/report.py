@@ -53,6 +53,8 @@ _NOT_SAID = (
 class GateReport(Report[GateResult]):
     """The report on the run of a policy."""
 
+    kind = "Policy"
+
     def headline(self, result: GateResult) -> doc.Toned:
         number, counts = len(result.tests), result.counted()
         parts = [

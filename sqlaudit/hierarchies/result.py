@@ -90,6 +90,8 @@ def by_default(columns: Iterable[Any]) -> doc.Words | None:
 class HierarchyReport(Report[HierarchyResult]):
     """The report on a hierarchy: what every level makes of the values, and what is wrong with it."""
 
+    kind = "Hierarchy"
+
     def headline(self, result: HierarchyResult) -> doc.Words:
         verdict = "can be used" if result.usable else "cannot be used"
         return doc.Toned(

@@ -247,6 +247,7 @@ _STOPPED = {
 class LatticeReport(MeasuredReport[LatticeResult]):
     """The report on a lattice search: the node to publish, why others fail, the decided nodes, and the release."""
 
+    kind = "Generalization"
     method_title = "How it was searched"
 
     def headline(self, result: LatticeResult) -> doc.Toned:

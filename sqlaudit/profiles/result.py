@@ -355,6 +355,7 @@ def looks_like(what: str, names: Sequence[str]) -> str:
 class ProfileReport(MeasuredReport[ProfileResult]):
     """The report on a profile: the proposed roles, then notes, and the next steps. Values stand where it holds them."""
 
+    kind = "Profile"
     method_title = "How this was computed"
     limits_title = "Limits of this profile"
     limits_last = True

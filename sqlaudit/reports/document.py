@@ -340,11 +340,18 @@ def in_words(blocks: tuple[Block, ...]) -> tuple[InWords, ...]:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its blocks; `repeating`: it is for people who run commands, and stands at the end of a page."""
+    """A heading with its blocks.
+
+    Args:
+        title: the heading. blocks: what is below it.
+        repeating: True if it is for people who run commands; a page has it near its end.
+        folded: True if a page has it at its end, folded: how the result was computed.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     repeating: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -352,7 +359,7 @@ class About:
     """What a report is about, and for whom it was made; what is not known is empty.
 
     Args:
-        subject: the table or file. time: when it was finished, ISO 8601.
+        kind: of report. subject: the table or file. time: when it was finished, ISO 8601.
         command: how to run it again, without values that may name people. checksum: of the figures.
         title, owner, purpose: as the user named them. sign_off: who signs it, one line each.
     """
@@ -365,6 +372,7 @@ class About:
     owner: str = ""
     purpose: str = ""
     sign_off: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -416,11 +424,11 @@ def compose(
     )
 
 
-def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Section, ...]:
+def section(title: str, *contents: Content, repeating: bool = False, folded: bool = False) -> tuple[Section, ...]:
     """Return a section of the contents that are not empty, in a tuple to be unpacked; empty if all contents are."""
     blocks = (as_block(content) for content in contents if content is not None)
     filled = tuple(block for block in blocks if has_content(block))
-    return (Section(title, filled, repeating),) if filled else ()
+    return (Section(title, filled, repeating, folded),) if filled else ()
 
 
 def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:

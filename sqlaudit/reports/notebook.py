@@ -115,7 +115,7 @@ def framed(result: object) -> str:
 
     from sqlaudit.reports.page import render_html
 
-    page = html.escape(render_html(document_of(result)))
+    page = html.escape(render_html(document_of(result), framed=True))
     style = "width:100%;height:36rem;border:1px solid #888;resize:vertical"
     return f'<iframe title="sqlaudit report" sandbox="" style="{style}" srcdoc="{page}"></iframe>'
 

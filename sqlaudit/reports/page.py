@@ -6,8 +6,8 @@ import html
 import math
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -49,22 +49,24 @@ def _quoted(text: str) -> str:
 # Pictures of results as SVG, drawn with nothing but arithmetic.
 #
 # A picture's data are plain numbers and texts, so that it can be drawn from a stored result as well. Colours are names
-# of the page's style. One unit is one pixel of a picture that is 640 wide and as high as it needs.
+# of the page's style. One unit is one pixel. A page has each picture twice, for
+# wide screens and for phones, and its style shows one: text that is scaled down cannot be read.
 
-WIDTH = 640.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 12.0, 14.0, 44.0
+WIDTH, NARROW = 880.0, 360.0
+_FILE_WIDTH = 640.0
+_ROOM = 500.0
+"""The width from which on names stand beside bars and not above them."""
+_LETTER = 6.6
+"""The width of a letter, roughly."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 14.0, 14.0, 44.0
 _ROW = 22.0
 _LONGEST_LABEL = 34
-SERIES = ("var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--quiet)")
+SERIES = ("var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)")
 INK, QUIET, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
 _NODES = {"safe": SERIES[0], "minimal": SERIES[0], "unsafe": SERIES[1], "best": SERIES[2], "open": LINE}
 _CALLED = {"unsafe": "not safe", "minimal": "minimal safe", "best": "chosen", "open": "not decided"}
 """What kinds of nodes are called."""
 _LARGE = ("minimal", "best")
-_ROOMY = 8
-"""Nodes of a row whose labels stand beside one another."""
-_LETTERS = 72
-"""Letters that a row of labels has room for."""
 _MOST_LABELS = 60
 """In a picture of more nodes only the chosen one has a label."""
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
@@ -72,22 +74,24 @@ _COLOURS = {
     "var(--ink)": "#1b1f24",
     "var(--quiet)": "#57606a",
     "var(--line)": "#d0d7de",
-    "var(--series-1)": "#1f5fa8",
-    "var(--series-2)": "#b3261e",
-    "var(--series-3)": "#8a5a00",
+    "var(--series-1)": "#123f7a",
+    "var(--series-2)": "#dc4918",
+    "var(--series-3)": "#b45fe0",
+    "var(--series-4)": "#631d1d",
 }
 """Names of the page's style, and what stands for them in a file of its own, where no style sets them."""
 _TITLE_LETTERS = 95
 
 
-def drawn(picture: doc.Picture) -> str:
+def drawn(picture: doc.Picture, width: float = WIDTH) -> str:
     """The picture as an `<svg>` element for a page.
 
     Raises:
         InputError: the picture's kind is unknown, or its data are not what its kind needs.
     """
     # the figure's title and its table say the same to those who listen to the page
-    return _svg(*_parts(picture), ' aria-hidden="true" focusable="false"')
+    hidden = f' class="{"wide" if width >= _ROOM else "narrow"}" aria-hidden="true" focusable="false"'
+    return _svg(width, *_parts(picture, width), hidden)
 
 
 def draw_file(pictures: Sequence[doc.Picture]) -> bytes:
@@ -98,32 +102,32 @@ def draw_file(pictures: Sequence[doc.Picture]) -> bytes:
     """
     below, stacked = 0.0, []
     for picture in pictures:
-        height, parts = _parts(picture)
+        height, parts = _parts(picture, _FILE_WIDTH)
         lines = textwrap.wrap(doc.visible(picture.title), _TITLE_LETTERS)
         title = [_text(8, 18 + 16 * number, line, colour=INK) for number, line in enumerate(lines)]
         top = 10 + 16 * len(lines)
         stacked += [f'<g transform="translate(0 {below:g})">', *title, f'<g transform="translate(0 {top:g})">', *parts]
         stacked.append("</g></g>")
         below += top + height
-    text = _svg(below, stacked)
+    text = _svg(_FILE_WIDTH, below, stacked)
     for name, colour in _COLOURS.items():
         text = text.replace(name, colour)
     return text.encode()
 
 
-def _svg(height: float, parts: Sequence[str], attributes: str = "") -> str:
-    box = f'viewBox="0 0 {WIDTH:g} {height:g}" width="{WIDTH:g}" height="{height:g}"'
-    style = "font-family:sans-serif;font-size:12px"
+def _svg(width: float, height: float, parts: Sequence[str], attributes: str = "") -> str:
+    box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    style = f"font-family:sans-serif;font-size:{13 if width > _FILE_WIDTH else 12}px"
     begin = f'<svg{attributes} xmlns="http://www.w3.org/2000/svg" {box} style="{style}">'
     return "\n".join([begin, *parts, "</svg>"])
 
 
-def _parts(picture: doc.Picture) -> tuple[float, list[str]]:
-    """Return how high the picture is, and its elements."""
+def _parts(picture: doc.Picture, width: float) -> tuple[float, list[str]]:
+    """Return how high the picture of a width is, and its elements."""
     if picture.kind not in KINDS:
         raise InputError("A picture in this file is of a kind that this version cannot draw.")
     try:
-        return KINDS[picture.kind](_made_visible(picture.data))
+        return KINDS[picture.kind](_made_visible(picture.data), width)
     except (LookupError, TypeError, ValueError, AttributeError):  # a stored result that somebody changed
         raise doc.damaged("A picture") from None
 
@@ -163,7 +167,7 @@ def _short(words: object) -> str:
     return doc.shortened(words, _LONGEST_LABEL)
 
 
-def _sizes(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+def _sizes(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Rows by class size; bars have the length of their number, which stands beside them."""
     labels, values = data["labels"], data["values"]
     most, left = max([*values, 1]), 130.0
@@ -171,65 +175,100 @@ def _sizes(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     for place, (label, value, bound) in enumerate(zip(labels, values, data["from"], strict=True)):
         y = 26 + place * _ROW
         colour = SERIES[0] if bound >= data.get("safe", 0) else SERIES[1]
-        width = (WIDTH - left - 80) * value / most
-        parts += [_text(left - 8, y + 13, label, at="end"), _box(left, y, width, _ROW - 6, colour)]
-        parts.append(_text(left + width + 6, y + 13, f"{value:,}", colour=INK))
+        length = (width - left - 80) * value / most
+        parts += [_text(left - 8, y + 13, label, at="end"), _box(left, y, length, _ROW - 6, colour)]
+        parts.append(_text(left + length + 6, y + 13, f"{value:,}", colour=INK))
     return 34 + len(labels) * _ROW, parts
 
 
-def _bars(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Bars to the right, up to four a name, with their numbers."""
+def _bars(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+    """Bars to the right, up to four a name, with their numbers. Names stand beside their bars, or above them."""
     names, series = data["names"], data["series"]
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
     shown = doc.percent if data.get("share") else _coordinate
-    left, depth = 230.0, 14.0
-    lines = list(_legend(list(series), lines=False))
+    beside, depth = width >= _ROOM, 14.0
+    longest = max((len(_short(name)) for name in names), default=0)
+    left = min(230.0, 16 + 1.1 * _LETTER * longest) if beside else 4.0
+    lines = list(_legend(list(series), width, lines=False))
     parts = [part for line in lines for part in line]
     y = 8 + 18.0 * len(lines)
     for place, name in enumerate(names):
-        parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
+        if not beside:
+            parts.append(_text(left, y + 11, _short(name), colour=INK))
+            y += 16
+        else:
+            parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
         for number, values in enumerate(series.values()):
-            width = (WIDTH - left - 70) * float(values[place]) / most
-            parts.append(_box(left, y, width, depth - 3, SERIES[number % 4]))
-            parts.append(_text(left + width + 6, y + 10, shown(float(values[place]))))
+            length = (width - left - 70) * float(values[place]) / most
+            parts.append(_box(left, y, length, depth - 3, SERIES[number % 4]))
+            parts.append(_text(left + length + 6, y + 10, shown(float(values[place]))))
             y += depth
         y += 8
     parts.append(_text(left, y + 12, data["x"]))
     return y + 20, parts
 
 
-def _curves(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Curves over one another, with marked axes."""
+def _curves(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+    """Curves over one another, with marked axes that fit the data; one or two points of a curve are bars."""
     curves = {name: [(float(x), float(y)) for x, y in points] for name, points in data["curves"].items()}
+    if (bars := _as_bars(data, curves)) is not None:
+        return _bars(bars, width)
     logarithmic = bool(data.get("log_x"))
     scale: Callable[[float], float] = (lambda x: math.log10(max(x, 1e-9))) if logarithmic else float
     xs = [scale(x) for points in curves.values() for x, _ in points]
     low, high = min(xs), max(*xs, min(xs) + 1e-9)
-    most = 1.0 if data.get("share", True) else max([y for points in curves.values() for _, y in points] + [1e-9])
-    height = 280.0
-    legend = list(_legend(list(curves)))
+    limit = [] if data.get("limit") is None else [float(data["limit"])]
+    step = _nice_step(max([y for points in curves.values() for _, y in points] + [1e-9, *limit]))
+    steps = math.ceil(max([y for points in curves.values() for _, y in points] + [1e-9, *limit]) / step - 1e-9)
+    height, most = 280.0, steps * step
+    legend = list(_legend(list(curves), width))
     bottom, top = height - _BOTTOM, _TOP + 18 * max(1, len(legend))
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = (scale(x) - low) / (high - low)
-        return _LEFT + across * (WIDTH - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
+        return _LEFT + across * (width - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
 
     floor = 10**low if logarithmic else low
     parts = [part for line in legend for part in line]
-    percent = most == 1 and data["y"].startswith("share of")  # as the table beside it has them
-    for step in range(5):
-        y, mark = at(floor, most * step / 4)[1], f"{step / 4:.0%}" if percent else _coordinate(most * step / 4)
-        parts += [_line(_LEFT, y, WIDTH - _RIGHT, y), _text(_LEFT - 6, y + 4, mark, at="end")]
-    for x in _ticks(low, high, logarithmic, all(x.is_integer() for x in xs)):
+    percent = data.get("share", True) and data["y"].startswith("share of")  # as the table beside it has them
+    for number in range(steps + 1):
+        y, mark = at(floor, number * step)[1], f"{100 * number * step:g}%" if percent else _coordinate(number * step)
+        parts += [_line(_LEFT, y, width - _RIGHT, y), _text(_LEFT - 6, y + 4, mark, at="end")]
+    ticks = _ticks(low, high, logarithmic, all(x.is_integer() for x in xs))
+    longest = max((len(_coordinate(x)) for x in ticks), default=1)
+    every = max(1, math.ceil(len(ticks) * (longest * _LETTER + 10) / (width - _LEFT - _RIGHT)))
+    for x in ticks[::every]:
         parts.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
-    if data.get("limit") is not None:
-        y = at(floor, float(data["limit"]))[1]
-        parts.append(_line(_LEFT, y, WIDTH - _RIGHT, y, QUIET, "2 3"))
-        parts.append(_text(WIDTH - _RIGHT, y - 4, data.get("limit_name", "limit"), at="end"))
+    for value in limit:
+        y = at(floor, value)[1]
+        parts.append(_line(_LEFT, y, width - _RIGHT, y, QUIET, "2 3"))
+        parts.append(_text(width - _RIGHT, y - 4, data.get("limit_name", "limit"), at="end"))
     for number, points in enumerate(curves.values()):
         parts.append(_path([at(x, y) for x, y in points], number, bool(data.get("steps"))))
-    parts.append(_text((WIDTH + _LEFT) / 2, height - 8, data["x"], at="middle"))
-    return height, [*parts, _text(14, (bottom + top) / 2, data["y"], at="middle", turn=True)]
+    parts.append(_text((width + _LEFT) / 2, height - 8, data["x"], at="middle"))
+    return height, [*parts, _text(12, (bottom + top) / 2, data["y"], at="middle", turn=True)]
+
+
+def _as_bars(data: Mapping[str, Any], curves: Mapping[str, Sequence[tuple[float, float]]]) -> Mapping[str, Any] | None:
+    """Return curves of at most two points as bars, since a line between two points suggests what nobody measured."""
+    xs = [tuple(x for x, _ in points) for points in curves.values()]
+    if not xs or len(xs[0]) > 2 or len({*xs}) > 1 or len(curves) > len(SERIES) or data.get("limit") is not None:
+        return None
+    share = bool(data.get("share", True))
+    names = [f"{data['x']} {_coordinate(x)}" for x in xs[0]]
+    series = {name: [y for _, y in points] for name, points in curves.items()}
+    return {"names": names, "series": series, "x": data["y"], "share": share}
+
+
+def _nice_step(most: float) -> float:
+    """Return the distance of the marks of an axis from 0 to a number: at most five round steps.
+
+    Example:
+        >>> _nice_step(0.06), _nice_step(1.0), _nice_step(37)
+        (0.02, 0.2, 10.0)
+    """
+    power = 10.0 ** math.floor(math.log10(most) - 1)
+    return next(times * power for times in (1, 2, 5, 10, 20, 50) if most / (times * power) <= 5 + 1e-9)
 
 
 def _path(points: Sequence[tuple[float, float]], number: int, steps: bool) -> str:
@@ -258,11 +297,15 @@ def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> l
     return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return which columns belong to which set: dots that a line joins."""
-    columns, sets, left = data["columns"], data["sets"], 230.0
-    wide = (WIDTH - left - 20) / max(1, len(sets))
-    parts = [_text(left - 14, 24 + row * _ROW, _short(name), at="end", colour=INK) for row, name in enumerate(columns)]
+    columns, sets = data["columns"], data["sets"]
+    names = [doc.shortened(name, int((230 if width >= _ROOM else 130) / _LETTER)) for name in columns]
+    left = 20 + 1.1 * _LETTER * max((len(name) for name in names), default=0)
+    fitting = int((width - left - 20) // 16)
+    sets, first = sets[:fitting], f", first {fitting}" if len(sets) > fitting else ""
+    wide = min(60.0, (width - left - 20) / max(1, len(sets)))
+    parts = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
     bottom = 20 + len(columns) * _ROW
     for place, members in enumerate(sets):
         x = left + (place + 0.5) * wide
@@ -272,55 +315,52 @@ def _matrix(data: Mapping[str, Any]) -> tuple[float, list[str]]:
             parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
         parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
         parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:10], turn=True))
-    return bottom + 72, [*parts, _text((WIDTH + left) / 2, bottom + 64, data["x"], at="middle")]
+    return bottom + 72, [*parts, _text(left, bottom + 64, data["x"] + first)]
 
 
-def _heat(data: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Return the height and the elements of a grid of shares: each fills as much of its cell, with its text in it."""
-    left, top = 180.0, 24.0
-    side = min(64.0, (WIDTH - left - 10) / max(1, len(data["columns"])))
+def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+    """Return the height and the elements of a grid of shares: the larger a share, the darker its cell."""
+    rows = [doc.shortened(name, int((170 if width >= _ROOM else 100) / _LETTER)) for name in data["rows"]]
+    names = [doc.shortened(name, 24) for name in data["columns"]]
+    left, top, high = 16 + 1.1 * _LETTER * max((len(name) for name in rows), default=0), 24.0, 30.0
+    side = min(90.0, (width - left - 10) / max(1, len(names)))
     parts = [_text(left, 14, data["y"] + " by " + data["x"])]
     for y, row in enumerate(data["values"]):
-        middle = top + (y + 0.5) * side
-        parts.append(_text(left - 8, middle + 4, _short(data["rows"][y])[:24], at="end", colour=INK))
+        parts.append(_text(left - 8, top + (y + 0.5) * high + 4, rows[y], at="end", colour=INK))
         for x, value in enumerate(row):
             if value is not None:
-                full = math.sqrt(max(0.02, float(value))) * side * 0.9  # the area shows the share; 2% can be seen
-                centre = left + (x + 0.5) * side
-                parts.append(_box(centre - full / 2, middle - full / 2, full, full, SERIES[0], 0.35))
-                parts.append(_text(centre, middle + 4, data["texts"][y][x], at="middle", colour=INK))
+                shade = 0.06 + 0.44 * min(max(float(value), 0), 1)
+                parts.append(_box(left + x * side + 1, top + y * high + 1, side - 2, high - 2, SERIES[0], shade))
+                middle, text = left + (x + 0.5) * side, data["texts"][y][x]
+                parts.append(_text(middle, top + (y + 0.5) * high + 4, text, at="middle", colour=INK))
     if data.get("marked") is not None:
         y, x = data["marked"]
-        sides = f'x="{left + x * side + 1:.1f}" y="{top + y * side + 1:.1f}" width="{side - 2:.1f}"'
-        parts.append(f'<rect {sides} height="{side - 2:.1f}" fill="none" stroke="{SERIES[2]}" stroke-width="2"/>')
-    bottom = top + len(data["values"]) * side
-    for x, name in enumerate(data["columns"]):
-        parts.append(_text(left + (x + 0.5) * side, bottom + 14, str(name)[: max(4, int(side / 7))], at="middle"))
-    return bottom + 22, parts
+        sides = f'x="{left + x * side + 1:.1f}" y="{top + y * high + 1:.1f}" width="{side - 2:.1f}"'
+        parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="3"/>')
+    bottom = top + len(data["values"]) * high
+    longest = max((len(name) for name in names), default=0)
+    turn = longest * _LETTER > side - 4
+    for x, name in enumerate(names):
+        middle = left + (x + 0.5) * side
+        parts.append(_text(middle + 4 * turn, bottom + 14 - 6 * turn, name, at="end" if turn else "middle", turn=turn))
+    return bottom + (14 + 1.1 * _LETTER * longest if turn else 22), parts
 
 
-def labels_above(nodes: Sequence[Mapping[str, object]]) -> list[bool | None]:
-    """Return True if each label stands above its node.
-
-    In a crowded row every other one stands below; None where that is not enough, so that no label covers another: only
-    the chosen node has one there.
-    """
-    rows: dict[object, int] = {}
-    crowded = Counter(node["y"] for node in nodes)
-    longest = max((len(str(node["name"])) for node in nodes), default=0)
-    above: list[bool | None] = []
-    for node in nodes:
-        place, row = rows.get(node["y"], 0), crowded[node["y"]]
-        rows[node["y"]] = place + 1
-        chosen, letters = node["kind"] == "best", row * (longest + 1)
-        if not chosen and (len(nodes) > _MOST_LABELS or letters > 2 * _LETTERS):
-            above.append(None)
-        else:
-            above.append((row <= _ROOMY and letters <= _LETTERS) or place % 2 == 0)
-    return above
+def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple[float, float]]) -> list[bool | None]:
+    """Return True if a node's label stands above it, False if it stands below; None where it covers another label."""
+    ends: dict[tuple[float, bool], float] = {}
+    above: dict[str, bool | None] = {}
+    for node in sorted(nodes, key=lambda node: (node["kind"] != "best", places[node["name"]])):
+        (x, y), half = places[node["name"]], len(str(node["name"])) * _LETTER / 2
+        sides = (side for side in (True, False) if ends.get((y, side), -1.0) < x - half)
+        crowded = len(nodes) > _MOST_LABELS and node["kind"] != "best"
+        side = above[node["name"]] = None if crowded else next(sides, None)
+        if side is not None:
+            ends[y, side] = x + half + _LETTER
+    return [above[node["name"]] for node in nodes]
 
 
-def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
+def _graph(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """A Hasse diagram: nodes in rows by their height above the bottom, lines to the nodes just above."""
     nodes = data["nodes"]
     xs, ys = [float(node["x"]) for node in nodes], [float(node["y"]) for node in nodes]
@@ -328,33 +368,37 @@ def _graph(data: Mapping[str, Any]) -> tuple[float, list[str]]:
     across, up = max(max(xs) - min(xs), 1e-9), max(max(ys) - min(ys), 1e-9)
     places = {
         node["name"]: (
-            60 + (float(node["x"]) - min(xs)) / across * (WIDTH - 160),
+            60 + (float(node["x"]) - min(xs)) / across * (width - 120),
             height - 50 - (float(node["y"]) - min(ys)) / up * (height - 90),
         )
         for node in nodes
     }
     parts = [_line(*places[low], *places[high]) for low, high in data["edges"]]
-    for node, above in zip(nodes, labels_above(nodes), strict=True):
+    for node, above in zip(nodes, _labels_above(nodes, places), strict=True):
         x, y = places[node["name"]]
         parts.append(_dot(x, y, 8 if node["kind"] in _LARGE else 5, _NODES[node["kind"]]))
         if above is not None:
             parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
+    several = max(1, int((width - 20) // 110))
     for number, kind in enumerate(kinds):
-        called = _CALLED.get(kind, kind)
-        parts.append(_dot(70 + number * 110, height - 14, 8 if kind in _LARGE else 5, _NODES[kind]))
-        parts.append(_text(82 + number * 110, height - 10, called))
-    return height, [*parts, _text(14, height / 2, data["y"], at="middle", turn=True)]
+        x, y = 24 + number % several * 110.0, height - 14 + number // several * 20.0
+        parts.append(_dot(x, y, 8 if kind in _LARGE else 5, _NODES[kind]))
+        parts.append(_text(x + 12, y + 4, _CALLED.get(kind, kind)))
+    return height + 20 * ((len(kinds) - 1) // several), [
+        *parts,
+        _text(14, height / 2, data["y"], at="middle", turn=True),
+    ]
 
 
-def _legend(names: Sequence[str], *, lines: bool = True) -> Iterator[list[str]]:
+def _legend(names: Sequence[str], width: float, *, lines: bool = True) -> Iterator[list[str]]:
     """Colours by name, and strokes of curves, when there are several: so many in a line that no name is cut."""
     longest = max((len(_short(name)) for name in names), default=0)
-    several = next(count for count in (4, 3, 2) if count == 2 or (WIDTH - 20) / count >= 30 + 6.5 * longest)
+    several = next(count for count in (4, 3, 2, 1) if count == 1 or (width - 20) / count >= 34 + _LETTER * longest)
     for first in range(0, len(names) if len(names) > 1 else 0, several):
         y, parts = 14 + first // several * 18.0, []
         for place, name in enumerate(names[first : first + several]):
-            x, number = 20 + place * (WIDTH - 20) / several, first + place
+            x, number = 8 + place * (width - 20) / several, first + place
             colour = SERIES[number % 4]
             mark = (
                 _line(x, y - 4, x + 20, y - 4, colour, _stroke(number), 3) if lines else _box(x, y - 9, 20, 10, colour)
@@ -367,7 +411,7 @@ def _coordinate(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-KINDS: Mapping[str, Callable[[Mapping[str, object]], tuple[float, list[str]]]] = {
+KINDS: Mapping[str, Callable[[Mapping[str, object], float], tuple[float, list[str]]]] = {
     "sizes": _sizes,
     "curves": _curves,
     "bars": _bars,
@@ -379,17 +423,20 @@ KINDS: Mapping[str, Callable[[Mapping[str, object]], tuple[float, list[str]]]] =
 
 # The layout as HTML. Names and values are data: everything is escaped here, and nothing else writes markup.
 
+_LONG_TABLE, _FIRST_ROWS = 18, 12
+"""Tables of more rows than the first number show as many as the second, and fold the others."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A browser that reads this refuses every script and every request, whatever the page holds."""
 
 
-def render_html(document: doc.Document) -> str:
+def render_html(document: doc.Document, *, framed: bool = False) -> str:
     """The document as one page that needs nothing besides itself.
 
     What is for people who run commands stands at its end, and then the words that occur in it with their meaning.
 
     Args:
         document: what to lay out; its pictures are drawn, and each has its table.
+        framed: True for the `srcdoc` of a frame, whose links lead nowhere without a base.
 
     Returns:
         A whole HTML document that ends with a line feed.
@@ -406,6 +453,7 @@ def render_html(document: doc.Document) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="generator" content="sqlaudit">',
+        *(['<base href="about:srcdoc">'] if framed else []),
         f"<title>{title}</title>",
         f"<style>\n{style}{paper_style(document.about)}</style>",
         "</head>",
@@ -423,21 +471,33 @@ def render_html(document: doc.Document) -> str:
 
 
 def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
-    """The sections in the order of a page, each with its lines."""
+    """The sections in the order of a page, each with its lines. How a result was computed is folded, at the end."""
     for section in document.sections:
         blocks = [block for block in section.blocks if not isinstance(block, doc.ProposedCommand)]
-        if blocks and not section.repeating and not all(isinstance(block, doc.Code) for block in blocks):
+        if blocks and not (section.repeating or section.folded or all(isinstance(b, doc.Code) for b in blocks)):
             yield section.title, _blocks(blocks)
     if repeated := list(_repeating(document)):
         yield "How to repeat this", repeated
     yield from ((signing.title, _blocks(signing.blocks)) for signing in doc.signed_by(document.about))
     if terms := terms_of(document):
-        yield "Words on this page", _block(doc.Facts(tuple((term.name, term.meaning) for term in terms)))
+        meanings = tuple((term.name, term.meaning) for term in terms)
+        yield "Words on this page", _folded(doc.plural(len(terms), "term"), _block(doc.Facts(meanings)))
+    for section in document.sections:
+        if section.folded:
+            yield section.title, _folded("Show", _blocks(section.blocks))
     for section in document.sections:
         if section.blocks and all(isinstance(block, doc.Code) for block in section.blocks):
-            several = len(section.blocks) > 1  # texts behind one summary, each behind its own
-            opens = [f"<details><summary>Show all {doc.count(len(section.blocks))}</summary>"] if several else []
-            yield section.title, [*opens, *_blocks(section.blocks), *(["</details>"] if several else [])]
+            lines, number = (
+                _blocks(section.blocks),
+                len(section.blocks),
+            )  # texts behind one summary, each behind its own
+            yield section.title, _folded(f"Show all {doc.count(number)}", lines) if number > 1 else lines
+
+
+def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f"<details><summary>{_escaped(summary)}</summary>"
+    yield from lines
+    yield "</details>"
 
 
 def _repeating(document: doc.Document) -> Iterator[str]:
@@ -479,6 +539,9 @@ def _header(document: doc.Document) -> Iterator[str]:
     about = document.about
     if about.title:
         yield f'<p class="title">{_escaped(about.title)}</p>'
+    owner = f"Owner: {about.owner}" if about.owner else ""
+    if said := [_escaped(words) for words in (about.kind, about.subject, moment(about.time), owner) if words]:
+        yield f'<p class="masthead"><span>{"</span> <span>".join(said)}</span></p>'
     yield f'<header class="{doc.tone_of(document.headline)}">'
     yield f"<h1>{_escaped(doc.without_hint(document.headline))}</h1>"
     yield from _blocks(document.opening)
@@ -511,7 +574,7 @@ def _block(block: doc.Block) -> Iterable[str]:
     elif isinstance(block, doc.Picture):
         title = _escaped(block.title)
         figure = f'<figure role="img" aria-label="{title}">'
-        lines = [figure, drawn(block), f"<figcaption>{title}</figcaption></figure>"]
+        lines = [figure, drawn(block), drawn(block, NARROW), f"<figcaption>{title}</figcaption></figure>"]
     elif isinstance(block, doc.ProposedCommand):
         lines = [_said("p", block.what), _command(" ".join(block.words))]
     elif isinstance(block, doc.Table):
@@ -529,7 +592,19 @@ def _command(text: str) -> str:
 
 
 def _table(table: doc.Table) -> Iterator[str]:
-    """A table in a box that scrolls by itself, so that the page never does sideways; its caption stays outside."""
+    """A table in a box that scrolls by itself, so that the page never does sideways; its caption stays outside.
+
+    The rows of a long one are folded after the first ones.
+    """
+    if len(table.rows) > _LONG_TABLE:
+        yield from _table(replace(table, rows=table.rows[:_FIRST_ROWS]))
+        rest = replace(table, rows=table.rows[_FIRST_ROWS:], caption="")
+        yield from _folded(f"{doc.count(len(rest.rows))} more rows", _unfolded(rest))
+    else:
+        yield from _unfolded(table)
+
+
+def _unfolded(table: doc.Table) -> Iterator[str]:
     if table.caption:
         yield _said("p", table.caption, attributes=' class="caption"')
     label = _escaped(table.caption or "table")
@@ -538,9 +613,15 @@ def _table(table: doc.Table) -> Iterator[str]:
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
     for row in table.rows:
-        cells = (_said("td", words, column.numeric) for words, column in zip(row, table.columns, strict=True))
-        yield f"<tr>{''.join(cells)}</tr>"
+        yield f"<tr>{''.join(_cell(words, column) for words, column in zip(row, table.columns, strict=True))}</tr>"
     yield "</tbody></table></div>"
+
+
+def _cell(words: doc.Words, column: doc.Column) -> str:
+    """Return a cell; behind a share stands a bar of its length."""
+    share = re.search(r"(?:^|\()(\d{1,2}(?:\.\d+)?|100(?:\.0+)?)%\)?$", doc.without_hint(words))
+    bar = f' style="--share:{share[1]}%"' if share and column.numeric else ""
+    return _said("td", words, column.numeric, bar)
 
 
 def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "") -> str:

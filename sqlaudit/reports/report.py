@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from sqlaudit.base.result import MEANING, Timing
@@ -102,6 +103,9 @@ class Report(Generic[Found]):
         'a.csv: 9 rows'
     """
 
+    kind: ClassVar[str] = "Report"
+    """What kind of report it is, for the first line of a page."""
+
     def headline(self, result: Found) -> doc.Words:
         """Return the verdict, or the main finding, in a few words."""
         raise NotImplementedError
@@ -143,7 +147,7 @@ class Report(Generic[Found]):
             *self.sections(result),
             *self.closing(result),
             figures=self.key_figures(result),
-            about=self.about(result),
+            about=replace(self.about(result), kind=self.kind),
         )
 
 
@@ -165,6 +169,6 @@ class MeasuredReport(Report[Computed]):
 
     def closing(self, result: Computed) -> Iterable[tuple[doc.Section, ...]]:
         """Return the method, the limits and the SQL."""
-        yield doc.section(self.method_title, doc.facts(*self.method(result), *computed_by(result)))
+        yield doc.section(self.method_title, doc.facts(*self.method(result), *computed_by(result)), folded=True)
         limits, statements = doc.section(self.limits_title, self.limits(result)), sql_section(result)
         yield from (statements, limits) if self.limits_last else (limits, statements)

@@ -9,6 +9,9 @@ from typing import Any, get_args
 from sqlaudit.base.result import plain
 from sqlaudit.reports import document as doc
 
+_PLACES = ("repeating", "folded")
+"""The fields of a section that say where a page has it."""
+
 
 def to_json(document: doc.Document) -> dict[str, object]:
     """The document as plain data: texts stay texts, toned ones are {text, tone}; `worst` holds the large figures."""
@@ -17,7 +20,7 @@ def to_json(document: doc.Document) -> dict[str, object]:
         "lead": _stored(document.lead),
         "worst": [{"text": one.name, "tone": one.tone, "value": one.value} for one in document.figures],
         "sections": [
-            {"title": one.title, "blocks": _stored(one.blocks), **({"repeating": True} if one.repeating else {})}
+            {"title": one.title, "blocks": _stored(one.blocks)} | {name: True for name in _PLACES if getattr(one, name)}
             for one in document.sections
         ],
         "about": {name: plain(value) for name, value in vars(document.about).items() if value},
@@ -32,7 +35,7 @@ def from_json(data: Any) -> doc.Document:
     """
     try:
         sections = (
-            doc.Section(_text(one["title"]), _blocks(one["blocks"]), one.get("repeating") is True)
+            doc.Section(_text(one["title"]), _blocks(one["blocks"]), *(one.get(name) is True for name in _PLACES))
             for one in data["sections"]
         )
         about = data.get("about", {})

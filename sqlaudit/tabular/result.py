@@ -275,6 +275,7 @@ OUTSIDERS = (
 class AggregatesReport(MeasuredReport[AggregatesResult]):
     """The report on a published table: the cells that disclose too much, and how they are protected."""
 
+    kind = "Published table"
     limits_last = True
 
     def headline(self, result: AggregatesResult) -> doc.Words:

@@ -90,6 +90,8 @@ _INTERNAL = "Counts are exact, and small ones may identify people. Publish the p
 class CriteriaReport(Report[CriteriaResult]):
     """The report on an audit by criteria: for those who answer to them, and for the public."""
 
+    kind = "Data-protection criteria"
+
     def headline(self, result: CriteriaResult) -> str:
         number = "five" if len(result.criteria) == 5 else len(result.criteria)
         return f"Figures for {number} data protection criteria ({result.version} version)"

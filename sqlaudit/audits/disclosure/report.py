@@ -36,6 +36,7 @@ _LARGEST_SHOWN = 4
 class DisclosureReport(MeasuredReport["DisclosureResult"]):
     """The report on worst-case disclosure: what a few pieces of knowledge are enough for, and the proof."""
 
+    kind = "Disclosure"
     method_title = "How this was computed"
     limits_title = "Limits of this analysis"
     limits_last = True
@@ -237,6 +238,8 @@ _WHAT = (
 
 class WhatIfReport(MeasuredReport["WhatIfResult"]):
     """The report on statements: how probable each is given the knowledge, and without it."""
+
+    kind = "Disclosure to an attacker"
 
     def headline(self, result: WhatIfResult) -> str:
         pieces, people = doc.plural(result.pieces, "piece"), doc.plural(result.people, "person", "people")

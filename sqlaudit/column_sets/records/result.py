@@ -200,6 +200,8 @@ class RecordsReport(MeasuredReport[RecordRisk]):
         suda: whether scores are shown.
     """
 
+    kind = "Special records"
+
     def __init__(self, suda: bool = True) -> None:
         self.suda = suda
 

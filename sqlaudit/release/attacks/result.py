@@ -234,6 +234,8 @@ _NAMES = {
 class AttackReport(MeasuredReport[AttackResult]):
     """The report on attacks: whom each exposes, with what certainty."""
 
+    kind = "Attacks"
+
     def headline(self, result: AttackResult) -> doc.Toned:
         tried, successful = doc.plural(len(result.exposures), "attack"), len(_successful(result))
         if successful:

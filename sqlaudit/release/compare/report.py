@@ -207,6 +207,7 @@ def _pairing(result: CompareResult) -> doc.Words:
 class CompareReport(MeasuredReport[CompareResult]):
     """The report on a comparison: is it derived from the original, is it safe, what was lost, how useful is it."""
 
+    kind = "Release and original"
     method_title = "How this was computed"
 
     def headline(self, result: CompareResult) -> doc.Toned:

@@ -159,6 +159,7 @@ _MOST = 12
 class ReleasesReport(MeasuredReport[ReleasesResult]):
     """The report on several releases of one table: people who are singled out, and each release by itself."""
 
+    kind = "Releases over time"
     limits_last = True
 
     def headline(self, result: ReleasesResult) -> doc.Toned:

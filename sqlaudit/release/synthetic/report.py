@@ -45,6 +45,7 @@ _SHOWN = 20
 class SyntheticReport(MeasuredReport[SyntheticResult]):
     """The report on a synthetic table: what it discloses of people inside, and of people outside."""
 
+    kind = "Synthetic data"
     limits_last = True
 
     def headline(self, result: SyntheticResult) -> doc.Toned:

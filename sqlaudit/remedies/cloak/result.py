@@ -292,6 +292,7 @@ _AXES = {
 class CloakReport(MeasuredReport[CloakResult]):
     """The report on cloaked messages: how many are published, and in how crowded and how large boxes."""
 
+    kind = "Cloaked messages"
     method_title = "How it was cloaked"
 
     def headline(self, result: CloakResult) -> doc.Toned:
@@ -363,6 +364,7 @@ class CloakReport(MeasuredReport[CloakResult]):
 class BoxAuditReport(MeasuredReport[BoxAudit]):
     """The report on existing boxes: whether each has enough users, by each definition that could be checked."""
 
+    kind = "Audit of cloaked messages"
     method_title = "How it was measured"
 
     def headline(self, result: BoxAudit) -> doc.Words:

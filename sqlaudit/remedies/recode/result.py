@@ -130,6 +130,7 @@ _DRAWN = ("loss", "non-uniform-entropy", "modification-rate", "ncp", "whd")
 class RecodeReport(MeasuredReport[RecodeResult]):
     """The report on a local recoding: its classes, its loss compared with the lattice, and the release."""
 
+    kind = "Recoding"
     method_title = "How it was made"
 
     def headline(self, result: RecodeResult) -> doc.Toned:

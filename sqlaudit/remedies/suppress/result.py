@@ -135,6 +135,7 @@ _METHODS = {
 class SuppressReport(MeasuredReport[SuppressResult]):
     """The report on a suppression: its cost, whether it is the minimum, and the release."""
 
+    kind = "Suppression"
     method_title = "How it was found"
 
     def headline(self, result: SuppressResult) -> doc.Toned:
