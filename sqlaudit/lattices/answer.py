@@ -219,11 +219,11 @@ def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
     weights = dict(zip((c.name for c in search.losses.columns), search.losses.weights, strict=False))
     columns = []
     for place, hierarchy in enumerate(search.hierarchies):
-        dictionary, names = search.dictionaries.get(place), enumerate(hierarchy.level_names())
+        dictionary = search.dictionaries.get(place)
         column = LatticeColumn(
             hierarchy.column,
             hierarchy.height,
-            tuple(f"{name} {level}" if name in ("listed", "SQL") else name for level, name in names),
+            hierarchy.level_names(),
             hierarchy.form,
             hierarchy.use.value,
             dictionary.values if dictionary else None,

@@ -70,7 +70,7 @@ class LatticeColumn(Documented):
 
     def called(self, level: int) -> str:
         """The name of a level for people: of a listed one by an example."""
-        name = self.levels[level] if level else "unchanged"
+        name = self.levels[level]
         if not name.startswith("listed"):
             return name
         return f"groups such as {self.example(level)}" if self.example(level) else f"groups of level {level}"
@@ -308,7 +308,7 @@ class LatticeResult(MeasuredResult, Shown):
         return self.verdicts[place]
 
     def named(self, levels: Levels) -> dict[str, str]:
-        """The level of each column at a node: `{"age": "width 10", "sex": "values"}`."""
+        """The level of each column at a node: `{"age": "10 years", "sex": "unchanged"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
 
     def least_disclosure(self, k: int, sensitive: str = "", *, negated: bool = False) -> list[tuple[float, Fraction]]:

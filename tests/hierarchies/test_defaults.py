@@ -99,9 +99,9 @@ def test_columns_that_are_not_named_have_default_levels() -> None:
         people, qi=["age", "income", "sex"], require="k=2", hierarchies={"age": {"widths": [7]}, "sex": "*"}
     )
     assert [(one.levels, one.by_default) for one in found.columns] == [
-        (("values", "width 7", "*"), False),
-        (("values", "width 10", "width 100", "width 1000", "*"), True),
-        (("values", "*"), False),
+        (("unchanged", "width 7", "*"), False),
+        (("unchanged", "width 10", "width 100", "width 1000", "*"), True),
+        (("unchanged", "*"), False),
     ]
 
 

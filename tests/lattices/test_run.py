@@ -221,7 +221,7 @@ def test_python_says_why_nodes_failed_and_how_they_were_walked() -> None:
         ("zip", 3, "generalize"),
     ]
     assert (found.nodes, found.limit_rows, found.algorithm, found.monotone) == (20, 1, "best-first", True)
-    assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "values", "zip": "last 2 masked"}
+    assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "unchanged", "zip": "last 2 masked"}
     unsafe = [node for node in found.walk if not node.safe]
     assert unsafe
     assert all(one.requirement in ("k=2", "l=2") for node in unsafe for one in node.fails)
