@@ -63,6 +63,7 @@ from sqlaudit.lattices.search.inquiry import OnProgress, ignore_progress
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.models.measures import find_measure
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
+from sqlaudit.profiles.names import contents_of
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def open_searched_table(engine: Engine, request: LatticeRequest, *, planned: boo
     columns = opened.roles.quasi_identifiers
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([column.label for column in columns])
     if not planned:
-        hierarchies = with_defaults(engine, relation, columns, hierarchies)
+        hierarchies = with_defaults(engine, relation, columns, hierarchies, contents_of)
     return SearchedTable(opened, hierarchies)
 
 
@@ -189,7 +190,8 @@ def plan_search(searched: SearchedTable) -> list[Statement]:
     """Return the statements of a search that are known before anything has run: those that count and label values."""
     table, engine = searched.opened, searched.opened.engine
     columns = table.roles.quasi_identifiers
-    statements = defaults_statements(engine, table.relation, without_levels(columns, searched.hierarchies))
+    unnamed = without_levels(columns, searched.hierarchies)
+    statements = defaults_statements(engine, table.relation, unnamed, contents_of)
     for place in searched.taking_part:
         holds = column_type(engine, table.relation, columns[place])
         statements.append(
