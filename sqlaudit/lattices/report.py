@@ -330,6 +330,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         relied = "yes" if result.loss_monotone else "no (not used by the search)"
         yield "searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"
         yield "algorithm", result.algorithm
+        fixed = [(column, column.fixed) for column in result.searched if column.fixed is not None]
+        yield "levels as requested", ", ".join(f"{column.name} {column.called(level)}" for column, level in fixed)
         yield "lattice", decided
         yield "safe nodes", result.safe
         yield "coarser nodes stay safe", inherited
