@@ -259,7 +259,7 @@ def _explain_failure(search: LatticeSearch, top: LatticeNode) -> Iterator[str]:
                 f"{short.requirement}{about}: {short.classes:,} of {top.classes:,} classes with {short.rows:,} rows "
                 "fail even at the coarsest node."
             )
-    if not search.section.is_whole:
+    if not search.section.is_whole and top.classes > 1:
         yield f"Other levels of {listing(search.request.level)} may be safe: leave out {spelled('level')}."
     if unchanged and top.classes > 1:
         yield f"Unchanged at every node: {', '.join(unchanged)}. Give them a hierarchy, or drop them."

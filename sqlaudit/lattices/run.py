@@ -494,6 +494,7 @@ def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
         weights: of columns in the loss, by name.
+        level: the one level of columns in every searched node, by name or number: `{"age": "5 years"}`.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse.
@@ -513,6 +514,6 @@ def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
         >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
         >>> found = sqlaudit.lattice(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
         >>> found.best.levels, found.named(found.best.levels)
-        ((2, 0), {'age': '*', 'sex': 'values'})
+        ((2, 0), {'age': '*', 'sex': 'unchanged'})
     """
     return search_and_publish(engine, request)
