@@ -10,6 +10,7 @@ from itertools import combinations
 from math import prod
 from pathlib import Path
 
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import command, spelled
@@ -67,6 +68,28 @@ def concept_of(column: str, label: str = "") -> Concept | None:
     by_name, by_label = next(concepts_of(column), None), next(concepts_of(label), None)
     is_stricter = by_label is not None and by_label.role is Role.DIRECT_IDENTIFIER
     return by_label if by_name is None or is_stricter else by_name
+
+
+_NO_YEARS = re.compile(
+    r"\b(mo|mos|mon|mois|mes|meses|dias?|gr|grp|cat|cls|code|band|bin)\b|month|monat|week|woch|semain|seman|day|tag|jour"
+    r"|ridagemn|group|grupp|class|klass|range|bracket|categor|kategor"
+)
+"""Words of ages that are not in years, or are numbers of groups."""
+
+
+def contents_of(column: Resolved) -> str:
+    """Return the name of the concept that a column's name suggests; empty without one.
+
+    An expression over a column has other values than its name says, and so has an age that is not in years.
+
+    Example:
+        >>> [contents_of(Resolved(name, name, column=name)) for name in ("patient_age", "age_months", "PLZ")]
+        ['age', '', 'postal_code']
+    """
+    concept = concept_of(column.column or "")
+    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(column.label)))):
+        return ""
+    return concept.name
 
 
 def concepts_of(column: str, *, with_fact_words: bool = True) -> Iterator[Concept]:

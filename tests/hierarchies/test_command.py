@@ -42,8 +42,8 @@ def test_a_hierarchy_that_cannot_be_used_is_exit_code_1_and_no_file(tmp_path: Pa
     assert ran.code == 1
     assert "the hierarchy of disease cannot be used" in ran.said
     assert "disease, level 1: 1 value in 1 row is not listed in" in ran.said
-    assert "disease, level 2 (listed): does not nest with level 1; 1 of its 2 groups" in ran.said
-    assert "2 listed 3 1 2 NO 1" in ran.said
+    assert "disease, level 2 (listed 2 of 2): does not nest with level 1; 1 of its 2 groups" in ran.said
+    assert "2 listed 2 of 2 3 1 2 NO 1" in ran.said
     assert "No file was written" in ran.said
     assert "Secret" not in ran.out
     assert not (tmp_path / "out.csv").exists()
