@@ -48,8 +48,7 @@ around the policy."""
 _KEYS = {
     **{name: field for name, (field, _) in _OF_TABLES.items()},
     **{name: name for name in ("where", "query", "exclude", "key", "by_position", "distance", "hierarchies")},
-    "sensitive": "'sensitive'",
-    "inputs": "'inputs'",
+    **{name: f"'{name}'" for name in ("sensitive", "inputs", "suppress", "suppressed", "to", "keep_column")},
     "columns": "among",
     "db": "the connection",
     "buckets": "`sqlaudit audit --buckets`",

@@ -358,6 +358,26 @@ class Hierarchy:
         """Return the names of levels 0, 1, … in reports."""
         return ("values", *(level.name for level in self.levels))
 
+    def level_named(self, text: str) -> int:
+        """Return the number of the level with this name, or with this number as a text.
+
+        Raises:
+            UsageError: there is no such level, or several have the name.
+
+        Example:
+            >>> Hierarchy("age", (WidthLevel(Fraction(5)), WidthLevel(Fraction(10)))).level_named("width 10")
+            2
+        """
+        names = self.level_names()
+        numbers = [number for number, name in enumerate(names) if text in (name, str(number))]
+        if len(numbers) != 1:
+            problem = "there is no level" if not numbers else "several levels are called"
+            choices = ", ".join(
+                f"{number}: {name}" if names.count(name) > 1 else name for number, name in enumerate(names)
+            )
+            raise UsageError(f"{self.column}: {problem} {text!r}. There are: {choices}.")
+        return numbers[0]
+
     def examples(self) -> tuple[str, ...]:
         """Return an example of a label at levels 0, 1, …; empty where there is none.
 
