@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from sqlaudit.base.files import is_folder
+from sqlaudit.base.names import quote
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import options_of
 from sqlaudit.base.publication import Suppressed
@@ -50,15 +51,15 @@ def saved_policy(
         "levels": levels,
         "suppress": f"{exact(100 * request.suppression)}%" if request.suppression else "",
         "suppressed": "" if publication.suppressed is Suppressed.DROP else publication.suppressed.value,
-        "keep_column": [*publication.keep],
+        "keep_column": _plain(publication.keep, as_column=True),
         "to": files["to"],
     }
     table = {
         **place,
         "where": request.target.where,
         "read": _stated(request.target.read),
-        **_stated(request.roles),
-        **_stated(request.roles.sampling),
+        **_stated(request.roles, columns=True),
+        **_stated(request.roles.sampling, columns=True),
         "inputs": files["inputs"],
         "requirements": [requirement.text for requirement in request.requirements],
         RELEASE: {key: value for key, value in release.items() if value},
@@ -69,19 +70,21 @@ def saved_policy(
     return _HEAD + yaml.safe_dump(policy, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _stated(options: Any) -> dict[str, object]:
-    """Return the options that are not as they are by default, as a policy writes them; an option may be False."""
+def _stated(options: Any, *, columns: bool = False) -> dict[str, object]:
+    """Return the options that are not as they are by default, as a policy writes them; `columns` if they name these."""
     values = {name: (getattr(options, name), option.default) for name, option in options_of(type(options))}
-    return {name: _plain(value) for name, (value, default) in values.items() if value != default}
+    return {name: _plain(value, as_column=columns) for name, (value, usual) in values.items() if value != usual}
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object, *, as_column: bool = False) -> Any:
     """Return a value of an option, or a node of a file, as YAML writes it."""
     if isinstance(value, Node):
         pairs: Any = value.value or ()
         return {_plain(key): _plain(child) for key, child in pairs} if value.is_mapping else _plain(value.value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, as_column=as_column) for item in value]
+    if as_column and isinstance(value, str) and value != value.strip():
+        return quote(value, "duckdb")  # a policy takes the blanks around a name away
     return str(value) if isinstance(value, str | Fraction) else value
 
 

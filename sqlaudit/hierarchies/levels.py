@@ -359,24 +359,22 @@ class Hierarchy:
         return ("values", *(level.name for level in self.levels))
 
     def level_named(self, text: str) -> int:
-        """Return the number of the level with this name, or with this number as a text.
+        """Return the number of the level with a name, or of this number.
 
         Raises:
-            UsageError: there is no such level, or several have the name.
+            UsageError: there is no such level.
 
         Example:
-            >>> Hierarchy("age", (WidthLevel(Fraction(5)), WidthLevel(Fraction(10)))).level_named("width 10")
+            >>> Hierarchy("age", width_levels([Fraction(5), Fraction(10)], "age")).level_named("width 10")
             2
         """
-        names = self.level_names()
-        numbers = [number for number, name in enumerate(names) if text in (name, str(number))]
-        if len(numbers) != 1:
-            problem = "there is no level" if not numbers else "several levels are called"
-            choices = ", ".join(
-                f"{number}: {name}" if names.count(name) > 1 else name for number, name in enumerate(names)
-            )
-            raise UsageError(f"{self.column}: {problem} {text!r}. There are: {choices}.")
-        return numbers[0]
+        own = enumerate(self.level_names())
+        names = [f"{name} {number}" if name in ("listed", "SQL") else name for number, name in own]
+        numbers = {name: number for number, name in enumerate(names)} | {str(n): n for n in range(len(names))}
+        if text.strip() not in numbers:
+            hint = closest(text, names)
+            raise UsageError(f"{self.column!r} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
+        return numbers[text.strip()]
 
     def examples(self) -> tuple[str, ...]:
         """Return an example of a label at levels 0, 1, …; empty where there is none.

@@ -156,12 +156,12 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
     """
     if table.mistakes or spec.mistake:
         raise UsageError(spec.mistake or "there is a mistake in the policy of this table.")
+    if table.release is not None:
+        raise NotCarried("it is about the release of its table, a file that `sqlaudit test` makes again and compares.")
     if not table.connection:
         raise NotCarried("its rows are in a file, and a warehouse has tables; give it a 'connection' and a 'table'.")
     if type(spec.limit) in _NOT_CARRIED:
         raise NotCarried(_NOT_CARRIED[type(spec.limit)])
-    if table.release is not None:
-        raise NotCarried("it is about the release of its table, a file that `sqlaudit test` makes again and compares.")
     if spec.identifier or spec.all_named:
         raise NotCarried("it is about which columns there are, which one SELECT over the rows does not tell.")
     if table.persons and spec.limit is None:
