@@ -842,6 +842,7 @@ def lattice(
     weights: Mapping[str, Share] | None = None,
     beta: int | float | str | Fraction = 1,
     algorithm: str = "auto",
+    level: Mapping[str, str | int] | None = None,
     chain: Sequence[Sequence[int]] = (),
     knowledge: Sequence[int] | int | str = (),
     time_budget: float | None = None,
@@ -886,6 +887,7 @@ def lattice(
         weights: of columns in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
+        level: search only nodes with these levels, by name or number: age=5 years.
         chain: with `chain`: nodes from fine to coarse.
         knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         time_budget: stop after this time and report the best node so far (seconds).

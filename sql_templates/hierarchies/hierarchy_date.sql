@@ -15,9 +15,7 @@ CASE
         {{ digits(year, 4) }} || '-Q' || CAST({{ part("QUARTER") }} AS VARCHAR)
     {% elif cut == "year" %}
         {{ digits(year, 4) }}
-    {% elif cut == "decade" %}
-        {{ years(10) }}
     {% else %}
-        {{ years(100) }}
+        {{ years(span) }}
     {% endif %}
 END

@@ -204,6 +204,12 @@ def _weights(name: str, value: Mapping[str, Any]) -> dict[str, Fraction]:
         raise UsageError(f"{spelled(name)} takes a number for a column. {error}") from None
 
 
+def _levels(name: str, value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(level, str | int) for level in value.values()):
+        raise UsageError(f"{spelled(name)} takes the name or number of a level for a column, as {{'age': '5 years'}}.")
+    return {str(column): str(level) for column, level in value.items()}
+
+
 _ANY_NUMBER = "int | float | str | Fraction"
 _LIST = "Sequence[str] | str"
 FLAG = OptionKind("flag", _flag, python="bool")
@@ -240,6 +246,8 @@ QUERIES = OptionKind("queries", _texts, python=_LIST)
 ORDERED = OptionKind("ordered", _names, python="Sequence[str]")
 """Columns in an order, which the command line takes once."""
 WEIGHTS = OptionKind("weights", _weights, python="Mapping[str, Share]")
+LEVELS = OptionKind("columns_at", _levels, python="Mapping[str, str | int]")
+"""A level of a hierarchy for a column."""
 FILE = OptionKind("file", lambda _, value: Path(value), python="str | Path")
 FOLDER = OptionKind("file", lambda _, value: str(value))
 TABLE = OptionKind("table", _as_it_is, python="Any")

@@ -58,14 +58,15 @@ def _print_proposals(job: Job, request: ProposalRequest) -> int:
     from sqlaudit.base.columns_of import resolve
     from sqlaudit.cli.session import session
     from sqlaudit.hierarchies.defaults import as_file, default_levels, defaults_statements
+    from sqlaudit.profiles.names import contents_of
 
     with session(job.db, job.limits, job.work, request.target) as engine:
         relation = engine.open(request.target)
         columns = [resolve(name, relation, engine.dialect, "COLUMN") for name in request.columns]
         if job.work.dry_run or job.work.explain:
-            statements = defaults_statements(engine, relation, columns)
+            statements = defaults_statements(engine, relation, columns, contents_of)
             show_statements(engine, (request.target.name,), statements, job.work, job.output)
             return ExitCode.OK
-        levels = default_levels(engine, relation, columns)
+        levels = default_levels(engine, relation, columns, contents_of)
     job.output.write(as_file(request.target.name, request.columns, levels))
     return ExitCode.OK

@@ -225,21 +225,38 @@ def parse_column(text: str, option: str) -> str:
     return names[0]
 
 
+_WEIGHT, _LEVEL = "column=number, for example age=2", "column=level, for example 'age=5 years'"
+
+
+def parse_by_column(texts: Iterable[str], option: str, takes: str) -> dict[str, str]:
+    """Return a text for each column, from `age=5 years,sex=*`.
+
+    Raises:
+        UsageError: the text has another form than the option takes, or a column twice.
+    """
+    by_column: dict[str, str] = {}
+    for text in split_lists(texts, option):
+        name, _, value = (part.strip() for part in text.rpartition("="))
+        if not (name and value):
+            raise UsageError(f"{option} takes {takes}, not {text!r}.")
+        if name in by_column:
+            raise UsageError(f"{option} names {name!r} twice.")
+        by_column[name] = value
+    return by_column
+
+
 def parse_weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
     """Return the weights of columns, from `age=2,sex=1`.
 
     Raises:
         UsageError: the text has another form, or a column twice.
     """
-    weights: dict[str, Fraction] = {}
-    for text in split_lists(texts, option):
-        name, equals, number = (part.strip() for part in text.rpartition("="))
-        if name in weights:
-            raise UsageError(f"{option} names {name!r} twice.")
+    weights = {}
+    for name, number in parse_by_column(texts, option, _WEIGHT).items():
         try:
-            weights[name] = exact_share(number if equals and name else "")
+            weights[name] = exact_share(number)
         except UsageError:
-            raise UsageError(f"{option} takes column=number, for example age=2, not {text!r}.") from None
+            raise UsageError(f"{option} takes {_WEIGHT}, not {f'{name}={number}'!r}.") from None
     return weights
 
 
@@ -438,6 +455,7 @@ _KINDS: Mapping[str, ClickKind] = {
     "witness": ClickKind(lambda _: {"type": ParsedText(parse_pieces_or_worst)}),
     "names": ClickKind(lambda _: {"multiple": True}, split_lists),
     "weights": ClickKind(lambda _: {"multiple": True}, parse_weights),
+    "columns_at": ClickKind(lambda _: {"multiple": True}, functools.partial(parse_by_column, takes=_LEVEL)),
     "ordered": ClickKind(read=lambda value, flag: split_list(value, flag) if value else ()),
     "column": ClickKind(read=parse_column),
     "view": ClickKind(read=parse_view),

@@ -148,7 +148,7 @@ def dictionary(
         ...     table = engine.open(Target(frame=people))
         ...     values = dictionary(engine, engine, table, resolve("age", table, "duckdb", "--qi"), ages)
         ...     [(level.name, level.groups, level.smallest) for level in values.levels]
-        [('values', 3, 1), ('width 5', 3, 1), ('width 10', 2, 1), ('*', 1, 3)]
+        [('unchanged', 3, 1), ('width 5', 3, 1), ('width 10', 2, 1), ('*', 1, 3)]
     """
     holds = column_type(engine, relation, column)
     refuse_kind(hierarchy, holds.kind)

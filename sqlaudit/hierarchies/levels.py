@@ -24,6 +24,8 @@ from sqlaudit.base.sql import Raw, environment, expression
 
 TOP = "*"
 """The label of every value, NULL included, at the highest level."""
+UNCHANGED = "unchanged"
+"""The name of level 0."""
 MOST_DECIMALS = 15
 MOST_MASKED = 1000
 _LETTERS = "abcde"
@@ -41,11 +43,14 @@ class WidthLevel:
     origin: Fraction = Fraction(0)
     low: Fraction | None = None
     high: Fraction | None = None
+    unit: str = ""
+    """Of the numbers, for the level's name: `years`."""
 
     @property
     def name(self) -> str:
-        """Name of the level in reports."""
-        return f"width {decimal_text(self.width)}"
+        """Name of the level: `width 10`, or `10 years` with a unit."""
+        width = decimal_text(self.width)
+        return _counted(width, self.unit) if self.unit else f"width {width}"
 
     @property
     def decimals(self) -> int:
@@ -72,11 +77,13 @@ class MaskLevel:
 
     count: int
     keeps: bool = False
+    unit: str = "characters"
+    """Of what is kept, for the level's name: `digits`."""
 
     @property
     def name(self) -> str:
-        """Name of the level in reports."""
-        return f"first {self.count} kept" if self.keeps else f"last {self.count} masked"
+        """Name of the level: `3 characters` are left, or `last 2 masked`."""
+        return _counted(str(self.count), self.unit) if self.keeps else f"last {self.count} masked"
 
     @property
     def example(self) -> str:
@@ -86,29 +93,46 @@ class MaskLevel:
 
 
 class DatePart(StrEnum):
-    """Parts of dates, finest first: `2024-02-29`, `2024-02`, `2024-Q1`, `2024`, `2020-2029`, `2000-2099`."""
+    """Parts of dates, finest first: `2024-02-29`, `2024-02`, `2024-Q1`, `2024`, `2020-2024`, `2020-2029`, …
+
+    Each consists of whole parts of those before, so any of them are nested.
+    """
 
     DAY = "day"
     MONTH = "month"
     QUARTER = "quarter"
     YEAR = "year"
+    YEARS_5 = "5 years"
     DECADE = "decade"
+    YEARS_10 = "10 years"
+    YEARS_20 = "20 years"
     CENTURY = "century"
 
+    @property
+    def years(self) -> int:
+        """The number of years that it spans, 0 for less than one."""
+        return _YEARS.get(self, 0)
 
-_DATES = dict(zip(DatePart, ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "2000-2099"), strict=True))
+
+_YEARS = {"year": 1, "5 years": 5, "decade": 10, "10 years": 10, "20 years": 20, "century": 100}
+_DATES = ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2024", "2020-2029", "2020-2029", "2020-2039", "2000-2099")
+
+
+def _counted(number: str, unit: str) -> str:
+    """Return a number with its unit: `5 years`, `1 year`."""
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
 def in_words(name: str) -> str:
-    """Return a level as part of a sentence: `in steps of 10`, `to 3 characters`, `by month`, `as *`."""
-    kind, number = name.split(maxsplit=1)[0], name.split()[-2:][0]
-    words = {
-        "width": f"in steps of {name.removeprefix('width ')}",
-        "first": f"to {number} character{'s'[: number != '1']}",
-        "last": f"without the last {number} characters" if number != "1" else "without the last character",
-        "groups": f"in {name}",
-    }
-    return words.get(kind, f"by {name}" if name in [*DatePart] else f"as {name}")
+    """Return a level as part of a sentence: `in steps of 10`, `to 3 digits`, `by month`, `as *`."""
+    first, _, rest = name.partition(" ")
+    if first == "last" and rest.endswith(" masked"):
+        count = rest.removesuffix(" masked")
+        return f"without the last {count} characters" if count != "1" else "without the last character"
+    if first == "width" or re.fullmatch(r"[0-9.]+", first):
+        kept = rest in ("digit", "digits", "character", "characters")
+        return f"to {name}" if kept else f"in steps of {name.removeprefix('width ')}"
+    return f"in {name}" if first == "groups" else f"as {name}" if first in (TOP, "listed", "SQL") else f"by {name}"
 
 
 @dataclass(frozen=True)
@@ -125,7 +149,7 @@ class DateLevel:
     @property
     def example(self) -> str:
         """The label of the leap day of 2024."""
-        return _DATES[self.part]
+        return dict(zip(DatePart, _DATES, strict=True))[self.part]
 
 
 @dataclass(frozen=True)
@@ -134,6 +158,7 @@ class MappedLevel:
 
     place: int
     name: ClassVar = "listed"
+    """Beginning of its name, which its hierarchy completes."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +167,7 @@ class SqlLevel:
 
     expression: str
     name: ClassVar = "SQL"
-    """Name in reports; never the expression, which may contain values."""
+    """Beginning of its name; never the expression, which may contain values."""
     example: ClassVar = ""
     """Empty: only the database can evaluate the expression."""
 
@@ -166,6 +191,7 @@ def width_levels(
     origin: Fraction = Fraction(0),
     low: Fraction | None = None,
     high: Fraction | None = None,
+    unit: str = "",
 ) -> tuple[Level, ...]:
     """Return levels of intervals, finest first, each a multiple of the one before so that they are nested.
 
@@ -174,6 +200,7 @@ def width_levels(
         location: the beginning of errors, for instance the column's name.
         origin: where an interval begins.
         low, high: where the open ends begin.
+        unit: of the numbers, for the names of the levels.
 
     Raises:
         UsageError: no width, one that is not positive or not a multiple of the one before, or low >= high.
@@ -196,14 +223,18 @@ def width_levels(
             )
     if low is not None and high is not None and low >= high:
         raise UsageError(f"{location}: low ({decimal_text(low)}) must be less than high ({decimal_text(high)}).")
-    levels = tuple(WidthLevel(width, origin, low, high) for width in widths)
+    levels = tuple(WidthLevel(width, origin, low, high, unit) for width in widths)
     if any(level.decimals > MOST_DECIMALS for level in levels):
         raise UsageError(f"{location}: widths and bounds have at most {MOST_DECIMALS} decimals.")
     return levels
 
 
-def mask_levels(counts: Sequence[int], location: str, *, keeps: bool = False) -> tuple[Level, ...]:
+def mask_levels(
+    counts: Sequence[int], location: str, *, keeps: bool = False, unit: str = "characters"
+) -> tuple[Level, ...]:
     """Return levels of masks, finest first: more characters masked, or fewer kept, from level to level.
+
+    The unit is that of what is kept, for the names of the levels.
 
     Raises:
         UsageError: no count, one that is out of range, or an order that is not coarser from level to level.
@@ -220,7 +251,7 @@ def mask_levels(counts: Sequence[int], location: str, *, keeps: bool = False) ->
                 f"{location}, level {level}: {word} {'fewer' if keeps else 'more'} characters than level {level - 1} "
                 f"({below}), not {count}."
             )
-    return tuple(MaskLevel(count, keeps) for count in counts)
+    return tuple(MaskLevel(count, keeps, unit) for count in counts)
 
 
 def date_levels(parts: Sequence[str], location: str) -> tuple[Level, ...]:
@@ -239,7 +270,8 @@ def date_levels(parts: Sequence[str], location: str) -> tuple[Level, ...]:
                 f"{location}, level {level}: unknown part of dates {part!r}. Use {', '.join(all_parts)}.{why}"
             )
     for level, (below, part) in enumerate(pairwise(parts), 2):
-        if all_parts.index(DatePart(part)) <= all_parts.index(DatePart(below)):
+        finer, coarser = DatePart(below), DatePart(part)
+        if all_parts.index(coarser) <= all_parts.index(finer) or coarser.years == finer.years > 0:
             raise UsageError(f"{location}, level {level} ({part}): is not coarser than level {level - 1} ({below}).")
     return tuple(DateLevel(DatePart(part)) for part in parts)
 
@@ -317,6 +349,7 @@ class Hierarchy:
             without a hierarchy (kept or suppressed).
         place: where it was read from, for errors and reports.
         by_default: True if nobody stated it.
+        names: of the levels below the top, as a file states them for listed levels and expressions; empty = none.
     """
 
     column: str
@@ -327,6 +360,7 @@ class Hierarchy:
     form: str = ""
     place: str = ""
     by_default: bool = False
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.use is Use.KEEP) != (not self.levels):
@@ -355,8 +389,34 @@ class Hierarchy:
         return self.levels[number - 1] if number else None
 
     def level_names(self) -> tuple[str, ...]:
-        """Return the names of levels 0, 1, … in reports."""
-        return ("values", *(level.name for level in self.levels))
+        """Return the names of levels 0, 1, …, each of which is unique.
+
+        They follow from the definition of the hierarchy, so that a name never moves to another level: where one level
+        more or less would go unnoticed, its number is part of the name (`listed 2 of 3`).
+        """
+        below = self.names or tuple(
+            f"{level.name} {number} of {self.height - 1}" if isinstance(level, MappedLevel | SqlLevel) else level.name
+            for number, level in enumerate(self.levels[:-1], 1)
+        )
+        return (UNCHANGED, *below, *(level.name for level in self.levels[-1:]))
+
+    def level_named(self, text: str) -> int:
+        """Return the number of the level with a name, or of this number.
+
+        Raises:
+            UsageError: there is no such level.
+
+        Example:
+            >>> ages = Hierarchy("age", width_levels([Fraction(5), Fraction(10)], "age", unit="years"))
+            >>> ages.level_named("10 years"), ages.level_named("unchanged"), ages.level_named("3")
+            (2, 0, 3)
+        """
+        names = self.level_names()
+        numbers = {name: number for number, name in enumerate(names)} | {str(n): n for n in range(len(names))}
+        if text.strip() not in numbers:
+            hint = closest(text, names)
+            raise UsageError(f"{self.column!r} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
+        return numbers[text.strip()]
 
     def level_named(self, text: str) -> int:
         """Return the number of the level with a name, or of this number.
@@ -539,8 +599,8 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
     Raises:
         UsageError: intervals of texts, masks of fractions, parts of numbers.
     """
-    for number, level in enumerate(hierarchy.levels, 1):
-        where = f"{hierarchy.column}, level {number} ({level.name})"
+    for number, (level, name) in enumerate(zip(hierarchy.levels, hierarchy.level_names()[1:], strict=True), 1):
+        where = f"{hierarchy.column}, level {number} ({name})"
         if isinstance(level, WidthLevel) and kind not in NUMBERS:
             hint = "use 'dates'" if kind in DATES else "convert it to a number with an expression"
             raise UsageError(f"{where}: intervals need numbers, but the column has {_KINDS[kind]}; {hint}.")
@@ -548,10 +608,10 @@ def refuse_kind(hierarchy: Hierarchy, kind: Kind) -> None:
             hint = "use 'widths'" if kind in NUMBERS else "use 'dates'" if kind in DATES else "list its values"
             raise UsageError(f"{where}: masks need texts or whole numbers, but the column has {_KINDS[kind]}; {hint}.")
         if isinstance(level, DateLevel) and kind not in DATES:
-            name = hierarchy.column if hierarchy.column.isidentifier() else quote(hierarchy.column, "duckdb")
+            column = hierarchy.column if hierarchy.column.isidentifier() else quote(hierarchy.column, "duckdb")
             raise UsageError(
                 f"{where}: needs dates, but the column has {_KINDS[kind]}; convert it with an expression, for example "
-                f"CAST({name} AS DATE)."
+                f"CAST({column} AS DATE)."
             )
 
 
@@ -601,7 +661,8 @@ def level_sql(hierarchy: Hierarchy, number: int, value_sql: str, dialect: str, h
         return expression("hierarchies/hierarchy_mask.sql", dialect, value=value, count=level.count, keeps=level.keeps)
     if isinstance(level, DateLevel):
         zoned = "with time zone" in holds.type.lower()
-        return expression("hierarchies/hierarchy_date.sql", dialect, value=value, cut=level.part.value, zoned=zoned)
+        cut, span = level.part.value, level.part.years
+        return expression("hierarchies/hierarchy_date.sql", dialect, value=value, cut=cut, span=span, zoned=zoned)
     if isinstance(level, SqlLevel):
         return _user_expression(hierarchy, number, level, value.sql, dialect, holds.kind)
     if isinstance(level, MappedLevel):

@@ -16,6 +16,7 @@ from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.hierarchies.levels import (
     TOP,
+    UNCHANGED,
     Hierarchy,
     Level,
     SqlLevel,
@@ -195,7 +196,9 @@ def value_table(lines: Lines, location: str) -> ValueTable:
 
 
 FORMS = ("widths", "mask", "dates", "tree", "csv", "values", "sql")
-_OPTIONS = {"widths": ("origin", "low", "high", "default"), "mask": ()}
+_OPTIONS = {"widths": ("origin", "low", "high", "unit", "default"), "mask": (), "dates": ("default",)}
+_MOST_CHARACTERS = 30
+"""Of a level's name, or of a unit in it."""
 _SEPARATORS = "_-. "
 
 
@@ -264,7 +267,7 @@ def read_hierarchies(source: Hierarchies | Mapping[str, object] | str | Path) ->
     Example:
         >>> read = read_hierarchies({"age": {"widths": [5, 10]}, "sex": "keep"})
         >>> [(one.column, one.level_names()) for one in read.for_columns(["sex", "age"])]
-        [('sex', ('values',)), ('age', ('values', 'width 5', 'width 10', '*'))]
+        [('sex', ('unchanged',)), ('age', ('unchanged', 'width 5', 'width 10', '*'))]
     """
     if isinstance(source, Hierarchies):
         return source
@@ -313,7 +316,7 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
         raise node.fail(f"{column!r} needs exactly one of {', '.join(FORMS)}.{hint if not forms else ''}")
     (form,) = forms
     location = parts[form].place
-    options = _OPTIONS.get(form, ("default",))
+    options = _OPTIONS.get(form, ("names", "default"))
     for name, value in parts.items():
         if name != form and name not in options:
             choices = f" There are: {', '.join(options)}." if options else ""
@@ -321,8 +324,30 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
     content = _READERS[form](parts, f"{location}, {column}", folder)
     default = parts["default"].text("'default'") if "default" in parts else None
     if isinstance(content, ValueTable):
-        return from_table(column, content, form, default)
-    return Hierarchy(column, tuple(content), default=default, form=form, place=location)
+        hierarchy = from_table(column, content, form, default)
+    else:
+        hierarchy = Hierarchy(column, tuple(content), default=default, form=form, place=location)
+    return (
+        replace(hierarchy, names=_read_names(parts["names"], hierarchy.height - 1)) if "names" in parts else hierarchy
+    )
+
+
+def _read_names(node: Node, levels: int) -> tuple[str, ...]:
+    """Return the names of the levels between the values and `*`, finest first."""
+    names = tuple(_short_text(item, "the name of a level") for item in node.items("'names'"))
+    if len(names) != levels:
+        raise node.fail(f"'names' has {len(names)} of the {levels} levels between the values and *.")
+    if len({*names, UNCHANGED, TOP}) != levels + 2 or any(name.isdecimal() for name in names):
+        raise node.fail(f"'names' of levels must differ from each other, from {UNCHANGED}, * and numbers.")
+    return names
+
+
+def _short_text(node: Node, what: str) -> str:
+    """Return a text that can stand in a level's name."""
+    text = node.text(what).strip()
+    if not text.isprintable() or "," in text or not 0 < len(text) <= _MOST_CHARACTERS:
+        raise node.fail(f"{what} has 1 to {_MOST_CHARACTERS} characters, and no comma.")
+    return text
 
 
 def tree_table(tree: Tree, location: str = "") -> ValueTable:
@@ -355,27 +380,30 @@ Parts = Mapping[str, Node]
 
 def _read_widths(parts: Parts, location: str, _: Path) -> Iterable[Level]:
     bounds = {name: exact_number(parts[name], f"{name!r}") for name in ("origin", "low", "high") if name in parts}
-    return width_levels(
-        [exact_number(item, "a width") for item in _list_items(parts["widths"], "'widths'")], location, **bounds
-    )
+    widths = [exact_number(item, "a width") for item in _list_items(parts["widths"], "'widths'")]
+    unit = _short_text(parts["unit"], "'unit'") if "unit" in parts else ""
+    return width_levels(widths, location, unit=unit, **bounds)
 
 
 def _read_mask(parts: Parts, location: str, _: Path) -> Iterable[Level]:
-    """Return the levels of a list of numbers of characters to mask, or of `{keep: [numbers]}`."""
+    """Return the levels of a list of numbers of characters to mask, or of `{keep: [numbers]}` or `{digits: …}`."""
     node = parts["mask"]
-    keeps = node.is_mapping
+    keeps, unit = node.is_mapping, "characters"
     if keeps:
         options = node.pairs("'mask'")
-        if [key.value for key, _ in options] != ["keep"]:
-            raise node.fail("'mask' must be a list of numbers of characters to mask, or {keep: [numbers to keep]}.")
-        node = options[0][1]
+        if [key.value for key, _ in options] not in (["keep"], ["digits"]):
+            raise node.fail(
+                "'mask' must be a list of numbers of characters to mask, or {keep: [numbers to keep]}, or {digits: …}."
+            )
+        ((key, node),) = options
+        unit = "digits" if key.value == "digits" else unit
     counts = []
     for item in _list_items(node, "'mask'"):
         number = exact_number(item, "a number of characters")
         if number.denominator != 1:
             raise item.fail("a number of characters must be whole.")
         counts.append(number.numerator)
-    return mask_levels(counts, location, keeps=keeps)
+    return mask_levels(counts, location, keeps=keeps, unit=unit)
 
 
 def _read_dates(parts: Parts, location: str, _: Path) -> Iterable[Level]:

@@ -407,6 +407,6 @@ def hierarchy(engine: Engine, request: HierarchyRequest) -> HierarchyResult:
         >>> people = pd.DataFrame({"age": [34, 38, 51, 52]})
         >>> found = sqlaudit.hierarchy(people, "age", {"widths": [5, 10, 20]})
         >>> [(level.name, level.groups, level.smallest) for level in found.levels]
-        [('values', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
+        [('unchanged', 4, 1), ('width 5', 3, 1), ('width 10', 2, 2), ('width 20', 2, 2), ('*', 1, 4)]
     """
     return check_hierarchy(engine, request)

@@ -20,7 +20,7 @@ class CheckedLevel(Documented):
     """The figures of one level for the values that occur.
 
     Args:
-        level: its number, 0 = the values themselves. name: `width 5`, `last 2 masked`, `listed`, …
+        level: its number, 0 = the values themselves. name: `unchanged`, `5 years`, `3 digits`, `listed 1 of 2`, …
         groups: different labels; missing values count as one.
         smallest: rows of the smallest group. largest: rows of the largest group.
         nested: whether every group of the level below is within one group of this level.
@@ -116,10 +116,9 @@ def _levels(result: HierarchyResult) -> doc.Table:
     """Return the levels with their groups, and what is wrong with each."""
     rows: list[tuple[doc.Cell, ...]] = []
     for level in result.levels:
-        name = level.name if level.level else "unchanged"
         nested = None if not level.level else "yes" if level.nested else doc.bad("NO")
         unlabelled = doc.bad(doc.count(level.uncovered_values)) if level.uncovered_values else None
-        rows.append((level.level, name, level.groups, level.smallest, level.largest, nested, unlabelled))
+        rows.append((level.level, level.name, level.groups, level.smallest, level.largest, nested, unlabelled))
     return doc.table(("#Level", "Form", "#Groups", "#Smallest", "#Largest", "Nested", "?#No label"), rows)
 
 

@@ -9,6 +9,7 @@ from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
 from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.opening import describe_roles
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.hierarchies.dictionary import Dictionary
@@ -20,9 +21,10 @@ from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, 
 from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
 from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.section import Section
 from sqlaudit.lattices.search.strategies import count_local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
-from sqlaudit.reports.document import plural
+from sqlaudit.reports.document import listing, plural
 
 MOST_PRICED = 20_000
 """Nodes that a result lists one by one, with their verdict and loss."""
@@ -38,6 +40,7 @@ class LatticeSearch:
         dictionaries: of those that take part, by place.
         evaluator: decides nodes.
         losses: prices nodes.
+        section: the nodes that are searched.
         count_values: counts the different values of a sensitive attribute.
     """
 
@@ -46,6 +49,7 @@ class LatticeSearch:
     dictionaries: Mapping[int, Dictionary]
     evaluator: Evaluator
     losses: Losses
+    section: Section
     count_values: Callable[[str], int]
 
     def node_loss(self) -> NodeLoss:
@@ -117,7 +121,7 @@ def result_of(
     """
     request, evaluator = search.request, search.evaluator
     nodes = _ResultNodes(search, outcome.walk if outcome else ())
-    answers = _answers(request.find, search, outcome, nodes) if outcome else _answers_without_rows(evaluator)
+    answers = _answers(request.find, search, outcome, nodes) if outcome else _answers_without_rows(search)
     if outcome and outcome.complete and request.knowledge:
         answers |= _disclosures(search, stop)
     return LatticeResult(
@@ -139,8 +143,8 @@ def result_of(
     )
 
 
-def _answers_without_rows(evaluator: Evaluator) -> dict[str, object]:
-    nodes = math.prod(height + 1 for height in evaluator.heights)
+def _answers_without_rows(search: LatticeSearch) -> dict[str, object]:
+    nodes = math.prod(height + 1 for height in search.section.heights)
     counts = NodeCounts(nodes, checked=0, tagged_safe=0, tagged_unsafe=0, unknown=nodes)
     why = ("The table has no rows.",)
     return vars(counts) | {"algorithm": "exhaustive", "minimal": None, "best": None, "why": why}
@@ -152,12 +156,13 @@ def _answers(find: Find, search: LatticeSearch, outcome: SearchOutcome, nodes: _
     minimal = nodes.describe(outcome.minimal, priced=True) if outcome.all_minimal else None
     top: tuple[LatticeNode, ...] = ()
     if not best and outcome.complete:
-        top = nodes.describe([tuple(search.evaluator.heights)], priced=False)
+        top = nodes.describe([search.section.top], priced=False)
     safe = nodes.describe(nodes.select_decided(outcome.safe_nodes()), priced=True) if find is Find.ALL else ()
     with_walk = search.request.walk or find is Find.CHAIN
     chain: tuple[Node, ...] = ()
     if find is Find.CHAIN:
-        chain = tuple(map(tuple, search.request.chain)) or climb(outcome.heights, search.node_loss().terms)
+        climbed = climb(search.section.heights, search.section.loss(search.node_loss()).terms)
+        chain = tuple(map(tuple, search.request.chain)) or tuple(map(search.section.outer, climbed))
     return vars(outcome.counts) | {
         "algorithm": outcome.algorithm,
         "minimal": minimal,
@@ -165,9 +170,9 @@ def _answers(find: Find, search: LatticeSearch, outcome: SearchOutcome, nodes: _
         "top": top[0] if top else None,
         "chain": chain,
         "safe_nodes": tuple(sorted(safe, key=lambda node: (node.loss is None, node.loss or 0.0, node.levels))),
-        "local": _strategies(outcome, safe) if find is Find.ALL and outcome.complete else None,
+        "local": _strategies(search, outcome, safe) if find is Find.ALL and outcome.complete else None,
         "bound": outcome.lower_bound,
-        "verdicts": _verdicts(outcome),
+        "verdicts": _verdicts(outcome) if search.section.is_whole else (),
         "complete": outcome.complete,
         "stopped": outcome.stopped,
         "walk": tuple(node_of(verdict) for verdict in outcome.walk) if with_walk else (),
@@ -175,15 +180,16 @@ def _answers(find: Find, search: LatticeSearch, outcome: SearchOutcome, nodes: _
     }
 
 
-def _strategies(outcome: SearchOutcome, safe: Sequence[LatticeNode]) -> Strategies | None:
+def _strategies(search: LatticeSearch, outcome: SearchOutcome, safe: Sequence[LatticeNode]) -> Strategies | None:
     """Return the strategies by their local optimum; None when not every safe node is priced."""
-    losses = {node.levels: node.loss for node in safe if node.loss is not None}
+    section = search.section
+    losses = {section.inner(node.levels): node.loss for node in safe if node.loss is not None}
     if len(losses) != outcome.counts.safe:
         return None
-    local = count_local_optima(outcome.heights, losses)
+    local = count_local_optima(section.heights, losses)
     optima = None
     if local.optima is not None:
-        optima = tuple(LocalOptimum(node, losses[node], strategies) for node, strategies in local.optima)
+        optima = tuple(LocalOptimum(section.outer(node), losses[node], number) for node, number in local.optima)
     return Strategies(local.strategies, local.without, local.loss_decreases, optima)
 
 
@@ -191,7 +197,7 @@ def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:
     """Return the maximum disclosure at every node, or why it is not complete."""
     knowledge = search.request.knowledge
     labels = search.request.roles.sensitive
-    nodes = list(product(*(range(height + 1) for height in search.evaluator.heights)))
+    nodes = list(search.section.nodes())
     disclosures = []
     try:
         for classes in search.evaluator.classes(nodes, knowledge[-1]):
@@ -217,19 +223,20 @@ def _verdicts(outcome: SearchOutcome) -> tuple[bool | None, ...]:
 def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
     """Return the quasi-identifiers, those that are dropped last."""
     weights = dict(zip((c.name for c in search.losses.columns), search.losses.weights, strict=False))
-    columns = []
+    columns, fixed = [], dict(zip(search.dictionaries, search.section.levels, strict=True))
     for place, hierarchy in enumerate(search.hierarchies):
-        dictionary, names = search.dictionaries.get(place), enumerate(hierarchy.level_names())
+        dictionary = search.dictionaries.get(place)
         column = LatticeColumn(
             hierarchy.column,
             hierarchy.height,
-            tuple(f"{name} {level}" if name in ("listed", "SQL") else name for level, name in names),
+            hierarchy.level_names(),
             hierarchy.form,
             hierarchy.use.value,
             dictionary.values if dictionary else None,
             weights.get(hierarchy.column),
             hierarchy.examples(),
             hierarchy.by_default,
+            fixed.get(place),
         )
         columns.append(column)
     return tuple(sorted(columns, key=lambda column: column.use == Use.DROP))
@@ -252,6 +259,8 @@ def _explain_failure(search: LatticeSearch, top: LatticeNode) -> Iterator[str]:
                 f"{short.requirement}{about}: {short.classes:,} of {top.classes:,} classes with {short.rows:,} rows "
                 "fail even at the coarsest node."
             )
+    if not search.section.is_whole and top.classes > 1:
+        yield f"Other levels of {listing(search.request.level)} may be safe: leave out {spelled('level')}."
     if unchanged and top.classes > 1:
         yield f"Unchanged at every node: {', '.join(unchanged)}. Give them a hierarchy, or drop them."
 

@@ -253,7 +253,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         if not result.rows:
             return doc.warning("UNDETERMINED: the table has no rows")
         if result.complete and result.best is None:
-            return doc.bad("NO SAFE GENERALIZATION: none in this lattice meets the requirements")
+            among = "with the requested levels" if _requested(result) else "in this lattice"
+            return doc.bad(f"NO SAFE GENERALIZATION: none {among} meets the requirements")
         if not result.complete:
             so_far = "no safe generalization found yet" if result.best is None else "this is the best one so far"
             return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
@@ -285,7 +286,9 @@ class LatticeReport(MeasuredReport[LatticeResult]):
     def opening(self, result: LatticeResult) -> Iterator[doc.Content]:
         rows, required = doc.plural(result.rows, "row"), doc.listing(result.requirements, None)
         allowed = f"; at most {doc.plural(result.limit_rows, 'suppressed row')}" if result.limit_rows else ""
-        yield f"{result.target}: {rows}; required: {required}{allowed}."
+        levels = _requested(result)
+        requested = f"; requested levels: {doc.listing(levels, None)}" if levels else ""
+        yield f"{result.target}: {rows}; required: {required}{requested}{allowed}."
         audit = result.published and result.published.audit
         if audit and not audit.failing:  # starred rows fail requirements, as the section on the release explains
             yield from requirement_lines(audit.checks, audit.rows)
@@ -321,7 +324,7 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result))
 
     def method(self, result: LatticeResult) -> Iterator[tuple[str, doc.Cell]]:
-        decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"
+        decided = f"{doc.plural(result.nodes, 'node')}, {doc.count(result.checked)} checked"
         tagged = (result.tagged_safe or 0) + (result.tagged_unsafe or 0)
         if tagged:
             decided += f", {doc.count(tagged)} inferred"
@@ -335,6 +338,12 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield "coarser nodes stay safe", inherited
         yield "coarser nodes lose no less", relied
         yield "warnings only", ", ".join(result.warn_only)
+
+
+def _requested(result: LatticeResult) -> list[str]:
+    """Return the levels that were requested: `age 5 years`."""
+    fixed = ((column, column.fixed) for column in result.searched)
+    return [f"{column.name} {column.called(level)}" for column, level in fixed if level is not None]
 
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:

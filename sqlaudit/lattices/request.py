@@ -12,6 +12,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     FLAG,
+    LEVELS,
     NOT_NEGATIVE,
     SECONDS,
     SHARE,
@@ -150,6 +151,7 @@ class LatticeRequest:
         suppression: the share of the rows that may be left out, in classes that fail.
         find, measure, algorithm: which nodes, by which loss, in which way (`auto`: what fits best).
         weights: of columns in the loss, by name. beta: the exponent of the height weights of `whd-height`; 0 = even.
+        level: the one level of columns in every searched node, by name; others are searched.
         chain: the nodes of the chain, from fine to coarse; empty = one that the search takes.
         knowledge: numbers of pieces of knowledge for the maximum disclosure of each node; empty = none.
         time_budget: seconds, None = no limit. walk: whether every decided node is kept in the result.
@@ -183,6 +185,13 @@ class LatticeRequest:
         Fraction(1), NOT_NEGATIVE, "For whd-height: weights 1/(j-1)^beta.", _NODES, metavar="NUMBER", shown="1", least=0
     )
     algorithm: str = option(AUTO, listed(_ALGORITHMS), "Search algorithm; auto chooses one.", _NODES, shown=AUTO)
+    level: Mapping[str, str] = option(
+        {},
+        LEVELS,
+        "Search only nodes with these levels, by name or number: age=5 years.",
+        _NODES,
+        metavar="COLUMN=LEVEL",
+    )
     chain: Sequence[Node] = option(
         (),
         OptionKind("text", lambda _, value: parse_chain(value) if value else (), python="Sequence[Sequence[int]]"),
@@ -223,6 +232,8 @@ class LatticeRequest:
             raise UsageError(f"{spelled('algorithm', self.algorithm)} cannot find {self.find}. Use one of {fitting}.")
         if self.chain and self.find is not Find.CHAIN:
             raise UsageError(f"{spelled('chain')} needs {spelled('find', 'chain')}.")
+        if self.chain and self.level:
+            raise UsageError(f"{spelled('chain')} and {spelled('level')} exclude each other: a chain names all levels.")
         if self.knowledge:
             self._check_knowledge()
         self.publication.check()

@@ -52,6 +52,7 @@ class LatticeColumn(Documented):
         by_default: whether its levels are default ones.
         examples: a label at each level, invented or from the hierarchy's file, never from the table; empty where there
             is none.
+        fixed: the one level that it has in every searched node, if one was requested.
     """
 
     name: str
@@ -63,6 +64,7 @@ class LatticeColumn(Documented):
     weight: Annotated[Fraction, FROM_0] | None = None
     examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT, compare=False)
     by_default: bool = False
+    fixed: int | None = field(default=None, metadata=IF_ANY)
 
     def example(self, level: int) -> str:
         """A label at a level, empty where there is none."""
@@ -70,7 +72,7 @@ class LatticeColumn(Documented):
 
     def called(self, level: int) -> str:
         """The name of a level for people: of a listed one by an example."""
-        name = self.levels[level] if level else "unchanged"
+        name = self.levels[level]
         if not name.startswith("listed"):
             return name
         return f"groups such as {self.example(level)}" if self.example(level) else f"groups of level {level}"
@@ -234,7 +236,7 @@ class LatticeResult(MeasuredResult, Shown):
         unknown: nodes whose verdict is not known; None where nodes are not tagged.
         verdicts: whether each node of the lattice is safe, in JSON a letter a node, s safe, u unsafe, ? unknown: the
             nodes in the order of their levels, those of the last column changing fastest. None (in Python empty) for a
-            chain, and for very large lattices.
+            chain, for columns at a requested level, and for very large lattices.
         walk: every checked node, in order, if requested.
         disclosures: worst-case disclosure at every node, safe or not, if requested with `knowledge`.
         local: with `find` all the strategies of generalization by their local optimum; None when nodes are not decided
@@ -308,7 +310,7 @@ class LatticeResult(MeasuredResult, Shown):
         return self.verdicts[place]
 
     def named(self, levels: Levels) -> dict[str, str]:
-        """The level of each column at a node: `{"age": "width 10", "sex": "values"}`."""
+        """The level of each column at a node: `{"age": "10 years", "sex": "unchanged"}`."""
         return {column.name: column.levels[level] for column, level in zip(self.searched, levels, strict=True)}
 
     def least_disclosure(self, k: int, sensitive: str = "", *, negated: bool = False) -> list[tuple[float, Fraction]]:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 
 from sqlaudit.audits.release import (
@@ -25,6 +25,7 @@ from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, ExitCode, Undecidable, UsageError, until, verdict
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import NUMBERS, Statement
@@ -42,7 +43,7 @@ from sqlaudit.engines.writing import create_view
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
-from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.hierarchies.read import bare, read_hierarchies
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, result_of
 from sqlaudit.lattices.coding import KeyColumn, read_attributes
 from sqlaudit.lattices.evaluate import open_evaluator
@@ -60,9 +61,10 @@ from sqlaudit.lattices.release import (
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.inquiry import OnProgress, ignore_progress
-from sqlaudit.lattices.search.lattice import search_lattice
+from sqlaudit.lattices.search.section import Section
 from sqlaudit.models.measures import find_measure
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
+from sqlaudit.profiles.names import contents_of
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class SearchedTable:
 
     opened: OpenedTable
     hierarchies: tuple[Hierarchy, ...]
+    fixed: Mapping[int, int] = field(default_factory=dict)
+    """The requested levels of quasi-identifiers, by their place."""
 
     @property
     def taking_part(self) -> list[int]:
@@ -105,8 +109,30 @@ def open_searched_table(engine: Engine, request: LatticeRequest, *, planned: boo
     columns = opened.roles.quasi_identifiers
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([column.label for column in columns])
     if not planned:
-        hierarchies = with_defaults(engine, relation, columns, hierarchies)
-    return SearchedTable(opened, hierarchies)
+        hierarchies = with_defaults(engine, relation, columns, hierarchies, contents_of)
+    return SearchedTable(opened, hierarchies, _fixed_levels(request.level, hierarchies))
+
+
+def _fixed_levels(level: Mapping[str, str], hierarchies: Sequence[Hierarchy]) -> dict[int, int]:
+    """Return the requested level of columns, by their place; of columns whose default levels are not known yet, none.
+
+    Raises:
+        UsageError: no such column in the search, a column named twice, or no such level.
+    """
+    places = {bare(each.column).casefold(): place for place, each in enumerate(hierarchies) if each.takes_part}
+    places |= {each.column: place for place, each in enumerate(hierarchies) if each.takes_part}
+    fixed: dict[int, int] = {}
+    for name, text in level.items():
+        place = places.get(name, places.get(bare(name).casefold()))
+        if place is None:
+            columns = [each.column for each in hierarchies if each.takes_part]
+            hint = closest(name, columns) or f" There are: {', '.join(columns)}."
+            raise UsageError(f"{spelled('level')}: {name!r} is not a column of the search.{hint}")
+        if place in fixed:
+            raise UsageError(f"{spelled('level')} names {name!r} twice.")
+        if hierarchies[place].place:
+            fixed[place] = hierarchies[place].level_named(text)
+    return fixed
 
 
 def find_nodes(
@@ -149,19 +175,19 @@ def find_nodes(
             population=table.population,
             every_count=bool(request.knowledge),
             of_values=measure if measure.sensitive else None,
-            some_classes=not (request.walk or request.find is Find.CHAIN or request.suppression),
+            some_classes=not (request.walk or request.find is Find.CHAIN or request.suppression or request.level),
         )
-        _refuse_many(request, evaluator.heights)
+        section = Section(evaluator, tuple(searched.fixed.get(place) for place in dictionaries))
+        _refuse_many(request, section.heights)
         costed = [_costed(workbench, column.dictionary) for column in columns]
         costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)
         weights = column_weights(request.weights, [column.name for column in costed])
         losses = Losses(measure, evaluator.rows, costs, weights, labels)
         count_values = partial(_count_values, table)
-        search = LatticeSearch(request, searched.hierarchies, dictionaries, evaluator, losses, count_values)
+        search = LatticeSearch(request, searched.hierarchies, dictionaries, evaluator, losses, section, count_values)
         outcome = None
         if evaluator.rows:
-            outcome = search_lattice(
-                evaluator,
+            outcome = section.search(
                 request.find.value,
                 loss=search.node_loss(),
                 algorithm=request.algorithm,
@@ -189,7 +215,8 @@ def plan_search(searched: SearchedTable) -> list[Statement]:
     """Return the statements of a search that are known before anything has run: those that count and label values."""
     table, engine = searched.opened, searched.opened.engine
     columns = table.roles.quasi_identifiers
-    statements = defaults_statements(engine, table.relation, without_levels(columns, searched.hierarchies))
+    unnamed = without_levels(columns, searched.hierarchies)
+    statements = defaults_statements(engine, table.relation, unnamed, contents_of)
     for place in searched.taking_part:
         holds = column_type(engine, table.relation, columns[place])
         statements.append(
@@ -467,6 +494,7 @@ def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
             `{"age": {"widths": [5, 10]}, "sex": "keep"}`; a column without one is kept or suppressed.
         suppress: the share of the rows that may be left out, in classes that fail.
         weights: of columns in the loss, by name.
+        level: the one level of columns in every searched node, by name or number: `{"age": "5 years"}`.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
         chain: with `chain`: nodes from fine to coarse.
@@ -486,6 +514,6 @@ def lattice(engine: Engine, request: LatticeRequest) -> LatticeResult:
         >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
         >>> found = sqlaudit.lattice(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
         >>> found.best.levels, found.named(found.best.levels)
-        ((2, 0), {'age': '*', 'sex': 'values'})
+        ((2, 0), {'age': '*', 'sex': 'unchanged'})
     """
     return search_and_publish(engine, request)

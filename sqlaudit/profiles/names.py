@@ -63,6 +63,26 @@ def concept_of(column: str) -> Concept | None:
     return next(concepts_of(column), None)
 
 
+_NO_YEARS = re.compile(
+    r"\b(mo|mos|mon|mois|mes|meses|dias?|gr|grp|cat|cls|code|band|bin)\b|month|monat|week|woch|semain|seman|day|tag|jour"
+    r"|ridagemn|group|grupp|class|klass|range|bracket|categor|kategor"
+)
+"""Words of ages that are not in years, or are numbers of groups."""
+
+
+def contents_of(column: str) -> str:
+    """Return the name of the concept that a column's name suggests, as default levels read it; empty without one.
+
+    Example:
+        >>> contents_of("patient_age"), contents_of("age_months"), contents_of("PLZ")
+        ('age', '', 'postal_code')
+    """
+    concept = concept_of(column)
+    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(column)))):
+        return ""
+    return concept.name
+
+
 def concepts_of(column: str, *, with_fact_words: bool = True) -> Iterator[Concept]:
     """Return all concepts that a column's name suggests, what is special before what is general.
 

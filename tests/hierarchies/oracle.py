@@ -54,10 +54,12 @@ def date_part(level: DateLevel, value: datetime.date) -> str:
         DatePart.MONTH: f"{year:04}-{value.month:02}",
         DatePart.QUARTER: f"{year:04}-Q{[1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4][value.month - 1]}",
         DatePart.YEAR: f"{year:04}",
-        DatePart.DECADE: f"{year // 10 * 10:04}-{year // 10 * 10 + 9:04}",
-        DatePart.CENTURY: f"{year // 100 * 100:04}-{year // 100 * 100 + 99:04}",
     }
-    return spans[level.part]
+    lengths = {"5 years": 5, "decade": 10, "10 years": 10, "20 years": 20, "century": 100}
+    if level.part not in lengths:
+        return spans[level.part]
+    first = next(first for first in range(year, -1, -1) if first % lengths[level.part] == 0)
+    return f"{first:04}-{first + lengths[level.part] - 1:04}"
 
 
 def label(hierarchy: Hierarchy, number: int, value: Any) -> Any:

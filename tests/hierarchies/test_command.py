@@ -42,8 +42,8 @@ def test_a_hierarchy_that_cannot_be_used_is_exit_code_1_and_no_file(tmp_path: Pa
     assert ran.code == 1
     assert "the hierarchy of disease cannot be used" in ran.said
     assert "disease, level 1: 1 value in 1 row is not listed in" in ran.said
-    assert "disease, level 2 (listed): does not nest with level 1; 1 of its 2 groups" in ran.said
-    assert "2 listed 3 1 2 NO 1" in ran.said
+    assert "disease, level 2 (listed 2 of 2): does not nest with level 1; 1 of its 2 groups" in ran.said
+    assert "2 listed 2 of 2 3 1 2 NO 1" in ran.said
     assert "No file was written" in ran.said
     assert "Secret" not in ran.out
     assert not (tmp_path / "out.csv").exists()
@@ -91,10 +91,10 @@ def test_trees_dates_folders_and_yaml(tmp_path: Path) -> None:
     ran = run("hierarchy", table, "born", "--dates", "year,century")
     assert "1 year 3 1 1 yes 2 century 1 3 3 yes" in ran.said
     (tmp_path / "tree.yml").write_text("health: [nurse, doctor]\nschool: [teacher]\n", encoding="utf-8")
-    assert "1 listed 2 1 2 yes" in run("hierarchy", table, "job", "--tree", tmp_path / "tree.yml").said
+    assert "1 listed 1 of 1 2 1 2 yes" in run("hierarchy", table, "job", "--tree", tmp_path / "tree.yml").said
     (tmp_path / "jobs_job.csv").write_text("nurse;a;*\ndoctor;b;*\n", encoding="utf-8")
     ran = run("hierarchy", table, "job", "--from", tmp_path, "--default", "other")
-    assert (ran.code, "1 listed 3 1 1 yes" in ran.said) == (0, True)
+    assert (ran.code, "1 listed 1 of 1 3 1 1 yes" in ran.said) == (0, True)
     (tmp_path / "h.yml").write_text("hierarchies:\n  job: {mask: 1}\n  sex: keep\n", encoding="utf-8")
     assert "last 1 masked" in run("hierarchy", table, "JOB", "--from", tmp_path / "h.yml").said
     assert "Did you mean 'job'?" in run("hierarchy", table, "jobs", "--from", tmp_path / "h.yml").err

@@ -190,13 +190,13 @@ REFUSED = [
         ["a", "b", "c"],
         "text",
         {"values": {"a": ["x", "y"], "b": ["x", "z"], "c": ["w", "z"]}},
-        "v, level 2 (listed): does not nest with level 1; 1 of its 2 groups are in several groups of level 2.",
+        "v, level 2 (listed 2 of 2): does not nest with level 1; 1 of its 2 groups are in several groups of level 2.",
     ),
     (
         [1, 2],
         "int",
         {"sql": ["'A'", "CAST(value AS VARCHAR)"]},
-        "v, level 2 (SQL): does not nest with level 1; 1 of its 1 groups are in several groups of level 2.",
+        "v, level 2 (SQL 2 of 2): does not nest with level 1; 1 of its 1 groups are in several groups of level 2.",
     ),
     (
         [1.5, float("nan")],

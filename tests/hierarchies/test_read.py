@@ -10,7 +10,7 @@ import pytest
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.classes.inputs import load_inputs
-from sqlaudit.hierarchies.levels import Use, WidthLevel
+from sqlaudit.hierarchies.levels import Use, WidthLevel, kept_hierarchy
 from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies
 
 WHOLE = """\
@@ -44,16 +44,16 @@ def test_a_file_with_every_form(tmp_path: Path) -> None:
     read = read_hierarchies(to_half_open(tmp_path))
     found = {name: (one.form, one.level_names(), one.default) for name, one in read.given.items()}
     assert found == {
-        "age": ("widths", ("values", "width 5", "width 10", "width 20", "width 40", "*"), None),
-        "zip": ("mask", ("values", "last 1 masked", "last 2 masked", "last 3 masked", "*"), None),
-        "phone": ("mask", ("values", "first 4 kept", "first 2 kept", "*"), None),
-        "born": ("dates", ("values", "month", "year", "decade", "*"), None),
-        "job": ("tree", ("values", "listed", "*"), "*"),
-        "town": ("csv", ("values", "listed", "listed", "*"), "elsewhere"),
-        "level": ("values", ("values", "listed", "*"), None),
-        "x": ("sql", ("values", "SQL", "*"), None),
-        "sex": ("keep", ("values",), None),
-        "name": ("drop", ("values", "*"), None),
+        "age": ("widths", ("unchanged", "width 5", "width 10", "width 20", "width 40", "*"), None),
+        "zip": ("mask", ("unchanged", "last 1 masked", "last 2 masked", "last 3 masked", "*"), None),
+        "phone": ("mask", ("unchanged", "4 characters", "2 characters", "*"), None),
+        "born": ("dates", ("unchanged", "month", "year", "decade", "*"), None),
+        "job": ("tree", ("unchanged", "listed 1 of 1", "*"), "*"),
+        "town": ("csv", ("unchanged", "listed 1 of 2", "listed 2 of 2", "*"), "elsewhere"),
+        "level": ("values", ("unchanged", "listed 1 of 1", "*"), None),
+        "x": ("sql", ("unchanged", "SQL 1 of 1", "*"), None),
+        "sex": ("keep", ("unchanged",), None),
+        "name": ("drop", ("unchanged", "*"), None),
     }
     assert read.given["age"].levels[0] == WidthLevel(Fraction(5), Fraction(0), Fraction(15), Fraction(90))
     towns, levels = read.given["town"].table, read.given["level"].table
@@ -66,6 +66,37 @@ def test_a_file_with_every_form(tmp_path: Path) -> None:
     assert read_hierarchies(read) is read
 
 
+def test_every_level_has_a_name_of_its_own_by_which_it_is_found() -> None:
+    spelled = {
+        "age": ({"widths": [1, 5, "2.5e1"], "unit": "years"}, ("1 year", "5 years", "25 years")),
+        "cm": ({"widths": [5, 10], "low": 100}, ("width 5", "width 10")),
+        "zip": ({"mask": {"digits": [3, 1]}}, ("3 digits", "1 digit")),
+        "code": ({"mask": {"keep": [2, 1]}}, ("2 characters", "1 character")),
+        "phone": ({"mask": [1, 4]}, ("last 1 masked", "last 4 masked")),
+        "born": ({"dates": ["year", "5 years", "10 years", "20 years"]}, ("year", "5 years", "10 years", "20 years")),
+        "town": ({"values": {"Bonn": ["NRW", "DE"], "Metz": ["GE", "FR"]}}, ("listed 1 of 2", "listed 2 of 2")),
+        "city": (
+            {"values": {"Bonn": ["NRW", "DE"], "Metz": ["GE", "FR"]}, "names": ["state", "land"]},
+            ("state", "land"),
+        ),
+        "x": ({"sql": ["x // 2", "x // 4"], "names": ["halves", "quarters"]}, ("halves", "quarters")),
+        "sex": ("*", ()),
+    }
+    for column, (form, names) in spelled.items():
+        (read,) = read_hierarchies({column: form}).for_columns([column])
+        assert read.level_names() == ("unchanged", *names, "*")
+        assert [read.level_named(name) for name in read.level_names()] == [*range(len(names) + 2)]
+        assert [read.level_named(str(number)) for number in range(len(names) + 2)] == [*range(len(names) + 2)]
+    assert kept_hierarchy("sex").level_names() == ("unchanged",)
+
+
+@pytest.mark.parametrize("text", ["10 years", "width 5", "values", "-1", "4", "", "01", "2.0"])
+def test_a_level_that_is_not_there_is_named_beside_those_that_are(text: str) -> None:
+    (ages,) = read_hierarchies({"age": {"widths": [5, 20], "unit": "years"}}).for_columns(["age"])
+    with pytest.raises(UsageError, match=r"'age' has no level .* Its levels are: unchanged, 5 years, 20 years, \*\."):
+        ages.level_named(text)
+
+
 def test_inputs_of_an_audit_may_have_the_section_too(tmp_path: Path) -> None:
     found = load_inputs(to_half_open(tmp_path))["hierarchies"]
     assert isinstance(found, Hierarchies)
@@ -75,7 +106,7 @@ def test_inputs_of_an_audit_may_have_the_section_too(tmp_path: Path) -> None:
 def test_columns_are_found_whatever_their_case_and_get_what_they_have(tmp_path: Path) -> None:
     read = read_hierarchies({"AGE": {"widths": 5}, "year(b)": "keep"})
     ages, years, sex = read.for_columns(["age", "year(b)", "sex"])
-    assert (ages.column, ages.height, years.use, sex.level_names()) == ("age", 2, Use.KEEP, ("values", "*"))
+    assert (ages.column, ages.height, years.use, sex.level_names()) == ("age", 2, Use.KEEP, ("unchanged", "*"))
     quoted = read_hierarchies({"native-country": "keep", '"a ""b"': "drop"})
     assert [(one.column, one.use) for one in quoted.for_columns(['a "b', '"Native-Country"'])] == [
         ('a "b', Use.DROP),
@@ -145,6 +176,16 @@ BROKEN: list[tuple[Any, str]] = [
     ({"zip": {"mask": [0]}}, "zip, level 1: mask between 1 and 1000 characters, not 0."),
     ({"b": {"dates": ["week", "month"]}}, "A week can span two months or years, so it cannot be a level."),
     ({"b": {"dates": ["year", "month"]}}, "b, level 2 (month): is not coarser than level 1 (year)."),
+    ({"b": {"dates": ["decade", "10 years"]}}, "b, level 2 (10 years): is not coarser than level 1 (decade)."),
+    ({"b": {"dates": ["7 years"]}}, "Use day, month, quarter, year, 5 years, decade, 10 years, 20 years, century."),
+    ({"b": {"dates": ["year"], "names": ["y"]}}, "'dates' has no option 'names'."),
+    ({"b": {"widths": 5, "unit": "a,b"}}, "'unit' has 1 to 30 characters, and no comma."),
+    ({"b": {"widths": 5, "unit": ""}}, "'unit' has 1 to 30 characters, and no comma."),
+    ({"b": {"sql": ["value"], "names": []}}, "'names' has 0 of the 1 levels between the values and *."),
+    ({"b": {"sql": ["value", "1"], "names": ["a", "a"]}}, "'names' of levels must differ from each other"),
+    ({"b": {"sql": ["value"], "names": ["unchanged"]}}, "differ from each other, from unchanged, * and numbers."),
+    ({"b": {"sql": ["value"], "names": ["2"]}}, "differ from each other, from unchanged, * and numbers."),
+    ({"b": {"sql": ["value"], "names": ["a\nb"]}}, "the name of a level has 1 to 30 characters, and no comma."),
     ({"b": {"widths": 1, "mask": 1}}, "'b' needs exactly one of widths, mask, dates, tree, csv, values, sql."),
     ({"b": {"wdth": 1}}, "Did you mean 'widths'?"),
     ({"b": "hide"}, "'b' must be keep, drop, '*', or a mapping with one of"),

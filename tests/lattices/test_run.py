@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -25,6 +26,7 @@ from sqlaudit.models.measures import OF_NODES
 from sqlaudit.models.registry import requirement_from
 from tests import oracle
 from tests.audit_values import spelled, values_query
+from tests.cli.runner import run as cli
 from tests.few import ALL, LEAST
 from tests.lattices import oracle_losses
 from tests.lattices.test_publish import COLUMNS, HIERARCHIES, LABELS, ODD, REQUIREMENTS, ROW, generalized
@@ -98,6 +100,99 @@ def test_searches_are_equal_to_brute_force(engine: Engine, data: st.DataObject) 
         assert best.bound == pytest.approx(best.best.loss, rel=1e-9, abs=1e-9)
     validator("lattice").validate(every.to_dict())
     validator("lattice").validate(best.to_dict())
+
+
+@run(10, some=3)
+@given(st.data())
+def test_levels_that_are_requested_leave_the_nodes_that_have_them(engine: Engine, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(ROW, min_size=min(LEAST, 4), max_size=9))
+    required = data.draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str))
+    suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))
+    measure = data.draw(st.sampled_from(["loss", "discernibility", "class-size"]))
+    algorithm = data.draw(st.sampled_from(["auto", "incognito", "exhaustive"]))
+    place, name = data.draw(st.sampled_from([*enumerate(HEIGHTS)]))
+    fixed = data.draw(st.integers(0, HEIGHTS[name]))
+    asked = {"suppress": suppress, "measure": measure}
+    every = searched(rows, required, engine, find="all", **asked)
+    level = {name: every.searched[place].levels[fixed]}
+    inside = [node for node in every.safe_nodes if node.levels[place] == fixed]
+    some = searched(rows, required, engine, find="all", level=level, **asked)
+    assert some.safe_nodes == tuple(inside)
+    assert (some.nodes, some.safe, some.complete) == (12 // (1 + HEIGHTS[name]), len(inside), True)
+    assert [column.fixed for column in some.searched] == [
+        fixed if column.name == name else None for column in some.searched
+    ]
+    assert {node.levels[place] for node in some.walk} == {fixed}
+    best = searched(rows, required, engine, level=level, algorithm=algorithm, **asked)
+    assert bool(best.why) == (not inside)
+    if inside:
+        least = min(round(node.loss or 0, 9) for node in inside)
+        assert best.best == min((n for n in inside if round(n.loss or 0, 9) == least), key=lambda n: n.levels)
+    else:
+        hint = f"Other levels of {name} may be safe: leave out level=."
+        assert (hint in best.why) == (best.top is not None and best.top.classes > 1)
+    for found in (some, best):
+        validator("lattice").validate(found.to_dict())
+
+
+def test_a_level_is_named_on_the_command_line_and_in_python(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    born = pd.date_range("1970-03-01", periods=60, freq="290D").strftime("%Y-%m-%d")
+    table = pd.DataFrame({"birth date": born, "age": range(60), "zip": [f"0{n % 3}0{n % 4}1" for n in range(60)]})
+    table.to_csv(file, index=False)
+    options = (
+        "--qi",
+        '"birth date",zip',
+        "--require",
+        "k=2",
+        "--suppress",
+        "20%",
+        "--identifier",
+        "age",
+        "--format",
+        "json",
+    )
+    ran = cli("lattice", file, *options, "--level", '"birth date"=10 years', "--to", tmp_path / "out.csv")
+    assert ran.code == 0, ran.err
+    made = json.loads(ran.out)
+    released = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    decades = {f"{year // 10 * 10}-{year // 10 * 10 + 9}" for year in range(1970, 2020)}
+    assert set(released["birth date"]) <= decades
+    assert [column.get("fixed") for column in made["hierarchies"]] == [3, None]
+    found = sqlaudit.lattice(
+        file, qi=["birth date", "zip"], require="k=2", suppress="20%", level={"BIRTH DATE": "10 years"}
+    )
+    assert found.best is not None
+    assert list(found.best.levels) == made["lattice"]["best"]["levels"]
+    by_number = sqlaudit.lattice(file, qi=["birth date", "zip"], require="k=2", suppress="20%", level={"birth date": 3})
+    assert by_number.best == found.best
+    text = cli("lattice", file, "--qi", "age,zip", "--require", "k=2", "--level", "age=20 years,zip=3 digits").said
+    assert "age in steps of 20 years, zip to 3 digits (levels 3,2)" in text
+    assert "required: k=2; requested levels: age 20 years and zip 3 digits." in text
+    assert "Lattice 1 node" in text
+
+
+@pytest.mark.parametrize(
+    ("level", "sentence"),
+    [
+        (
+            {"age": "7 years"},
+            "'age' has no level '7 years'. Its levels are: unchanged, width 5, width 10, width 40, \\*",
+        ),
+        ({"age": "9"}, "'age' has no level '9'"),
+        ({"aeg": "width 5"}, "level=: 'aeg' is not a column of the search. Did you mean 'age'"),
+        ({"dx": "*"}, "level=: 'dx' is not a column of the search. There are: age, sex, zip."),
+        ({"age": "width 5", "AGE": "width 10"}, "level= names 'AGE' twice"),
+        ({"sex": "*"}, "'sex' has no level '\\*'. Its levels are: unchanged."),
+        ({"age": None}, "level= takes the name or number of a level for a column"),
+        ("age=5", "level= takes the name or number of a level for a column"),
+    ],
+)
+def test_a_level_that_is_not_there_is_refused_before_the_search(level: Any, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        sqlaudit.lattice(PEOPLE, require={"k": 2}, level=level, **OPTIONS)
+    with pytest.raises(UsageError, match="exclude each other"):
+        sqlaudit.lattice(PEOPLE, require={"k": 2}, find="chain", chain=[(0, 0, 0)], level={"age": 1}, **OPTIONS)
 
 
 @run(16, some=4)
@@ -221,7 +316,7 @@ def test_python_says_why_nodes_failed_and_how_they_were_walked() -> None:
         ("zip", 3, "generalize"),
     ]
     assert (found.nodes, found.limit_rows, found.algorithm, found.monotone) == (20, 1, "best-first", True)
-    assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "values", "zip": "last 2 masked"}
+    assert found.named((1, 0, 2)) == {"age": "width 5", "sex": "unchanged", "zip": "last 2 masked"}
     unsafe = [node for node in found.walk if not node.safe]
     assert unsafe
     assert all(one.requirement in ("k=2", "l=2") for node in unsafe for one in node.fails)

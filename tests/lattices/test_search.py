@@ -9,7 +9,8 @@ import pytest
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.lattices.search.loss import round_loss
-from tests.lattices.oracle_search import Lattice, losses_for, mixed_lattice, monotone_lattice
+from sqlaudit.lattices.search.section import Section
+from tests.lattices.oracle_search import Lattice, leq, losses_for, mixed_lattice, monotone_lattice
 from tests.strategies import fewer
 
 CASES = fewer(120)
@@ -85,3 +86,38 @@ def test_a_node_of_a_subset_has_the_other_columns_at_their_top():
     assert lattice.asked[0] == (1, 2, 3)
     sizes = [(node[0] < 1) + (node[1] < 2) + (node[2] < 3) for node in lattice.asked]
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize("make", [monotone_lattice, mixed_lattice])
+@pytest.mark.parametrize("find", ["best", "minimal", "all"])
+def test_a_section_is_searched_as_brute_force_searches_its_nodes(make, find):
+    for seed in range(fewer(40)):
+        rng = random.Random(seed)
+        lattice = make(rng)
+        levels = tuple(rng.choice([None, rng.randint(0, height)]) for height in lattice.heights)
+        section = Section(lattice, levels)
+        inside = [n for n in lattice.nodes() if all(one in (None, at) for one, at in zip(levels, n, strict=True))]
+        assert list(section.nodes()) == inside
+        assert section.top == max(inside)
+        safe = [node for node in inside if lattice.verdict(node).safe]
+        minimal = [node for node in safe if not any(other != node and leq(other, node) for other in safe)]
+        for loss in losses_for(rng, lattice):
+            price = loss.exact or (lambda nodes, loss=loss: [loss.bound(node) for node in nodes])
+            best = min(((round_loss(price([node])[0]), node) for node in safe), default=None)
+            for algorithm in FITS[find]:
+                if algorithm == "bounds" and find == "minimal" and not lattice.monotone:
+                    continue  # refused, in the whole lattice as well
+                lattice.asked.clear()
+                found = section.search(find, loss=loss, algorithm=algorithm)
+                assert found.complete
+                assert found.heights == lattice.heights
+                if find == "best":
+                    assert (found.best and (round_loss(found.best.loss), found.best.node)) == best
+                else:
+                    assert list(found.minimal) == minimal
+                    assert set(found.safe_nodes()) >= set(safe if find == "all" else ())
+                for node in lattice.nodes():
+                    known = found.is_safe(node)
+                    assert known in (None, lattice.verdict(node).safe)
+                    if node not in inside:
+                        assert known is None

@@ -271,7 +271,7 @@ def test_kept_columns_stay_and_dropped_ones_go() -> None:
     assert made.release is not None
     assert "zip" not in made.release.columns
     assert {column.name: column.rows_at[0] for column in made.columns if column.name == "sex"} == {
-        "sex": ("values", 12)
+        "sex": ("unchanged", 12)
     }
     refused = sqlaudit.recode(
         PEOPLE, qi=["age", "sex"], require={"k": 7}, hierarchies={**AGE, "sex": "keep"}, lattice=False
@@ -375,5 +375,5 @@ def test_classes_that_are_safe_stay_as_they_are() -> None:
     people = pd.DataFrame({"a": [1] * 5 + [2] * 5 + [3], "b": ["x"] * 11})
     made = sqlaudit.recode(people, qi=["a", "b"], require={"k": 5}, hierarchies={"a": {"widths": [2]}}, lattice=False)
     assert (made.classes, made.groups, made.merges) == (3, 2, 1)
-    assert dict(made.columns[0].rows_at) == {"values": 5, "width 2": 6, "*": 0}
+    assert dict(made.columns[0].rows_at) == {"unchanged": 5, "width 2": 6, "*": 0}
     assert made.loss("whd").value == Fraction(6, 2)

@@ -9,6 +9,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.hierarchies.defaults import with_defaults
 from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.profiles.names import contents_of
 from sqlaudit.release.compare.coding import (
     CodedPair,
     Covered,
@@ -347,7 +348,7 @@ def open_tables(bench: Bench, request: CompareRequest, original: Side, release: 
     original, release = alike(original, release, bench.engine.dialect)
     pairing = find_pairing(bench, request, original, release)
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
-    hierarchies = with_defaults(bench.engine, original.relation, original.columns, hierarchies)
+    hierarchies = with_defaults(bench.engine, original.relation, original.columns, hierarchies, contents_of)
     columns = read_columns(bench, original, release, hierarchies)
     covers = [read_cover(bench, column) for column in columns]
     coded = code_rows(bench, pairing, original, release, columns, read_sensitive(bench, original, release))

@@ -21,6 +21,7 @@ from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.hierarchies.defaults import defaults_statements, without_levels
 from sqlaudit.hierarchies.dictionary import column_type, values_statement
 from sqlaudit.hierarchies.read import read_hierarchies
+from sqlaudit.profiles.names import contents_of
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
@@ -176,7 +177,7 @@ def plan_comparison(engine: Engine, request: CompareRequest) -> list[Statement]:
     original, release = (folded(engine, side, request) for side in (original, release))
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns(request.qi)
     bench, asked = Bench(engine, engine), without_levels(original.columns, hierarchies)
-    statements = defaults_statements(engine, original.relation, asked)
+    statements = defaults_statements(engine, original.relation, asked, contents_of)
     for own, other, hierarchy in zip(original.columns, release.columns, hierarchies, strict=True):
         holds, kept = column_type(engine, original.relation, own), engine.own_workbench
         values = values_statement(original.relation, own, hierarchy, holds, engine.dialect, with_value=kept)

@@ -198,7 +198,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
-            *((_called(place, level), held) for place, (level, held) in enumerate(column.rows_at) if held),
+            *((level, held) for level, held in column.rows_at if held),
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
@@ -238,16 +238,11 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     if beside:
         levels = ",".join(map(str, beside.levels or ()))
         placed = zip(beside.levels or (), beside.named, strict=True)
-        named = ", ".join(f"{name} {in_words(level) if place else 'unchanged'}" for place, (name, level) in placed)
+        named = ", ".join(f"{name} {in_words(level) if place else level}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
         yield f"Best node by {measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
     yield _picture(result, paired, bool(others))
-
-
-def _called(place: int, level: str) -> str:
-    """A level for people: the first one leaves values as they are."""
-    return level if place else "unchanged"
 
 
 def _figures(loss: Loss | None) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from sqlaudit.classes.opening import OpenedTable, ResolvedRoles, describe_roles
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
 from sqlaudit.engines.workbench import workbench_of
-from sqlaudit.hierarchies.levels import Hierarchy, Use
+from sqlaudit.hierarchies.levels import TOP, UNCHANGED, Hierarchy, Use
 from sqlaudit.lattices.coding import decides, read_attributes
 from sqlaudit.lattices.run import SearchedTable, find_nodes, open_searched_table, plan_search
 from sqlaudit.models.measures import NOISE
@@ -50,7 +50,7 @@ from sqlaudit.reports.document import listing, plural
 
 # From groups of classes to what is published of them: a level or range for every column of every group.
 
-_RANGE_NAMES = ("values", "ranges", "*")
+_RANGE_NAMES = (UNCHANGED, "ranges", TOP)
 
 
 @dataclass(frozen=True)
@@ -484,6 +484,6 @@ def recode(engine: Engine, request: RecodeRequest) -> RecodeResult:
         >>> people = pd.DataFrame({"age": [31, 34, 38, 52, 57], "sex": list("fmfmf")})
         >>> made = sqlaudit.recode(people, qi=["age", "sex"], require={"k": 2}, hierarchies={"age": {"widths": [10]}})
         >>> made.groups, made.columns[0].rows_at, made.columns[1].rows_at
-        (2, (('values', 0), ('width 10', 0), ('*', 5)), (('values', 5), ('*', 0)))
+        (2, (('unchanged', 0), ('width 10', 0), ('*', 5)), (('unchanged', 5), ('*', 0)))
     """
     return recode_and_publish(engine, request)
