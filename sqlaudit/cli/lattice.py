@@ -180,7 +180,6 @@ def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, sav
     """
     from sqlaudit.cli.signals import LastResort
     from sqlaudit.gates.nodes import in_a_policy
-    from sqlaudit.gates.release_section import at_levels
     from sqlaudit.gates.saved_policy import hierarchies_in_full, saved_policy
     from sqlaudit.lattices.run import code_of, lattice, make_view, search_and_publish
 
@@ -189,8 +188,7 @@ def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, sav
     def run(engine: Engine) -> LatticeResult:
         if saved is not None:
             hierarchies.update(hierarchies_in_full(engine, request, saved.file.absolute().parent))
-        search = request if release is None else at_levels(engine, request, release)
-        return search_and_publish(engine, search, progress_callback(engine, _progress_text, _progress_share))
+        return search_and_publish(engine, request, progress_callback(engine, _progress_text, _progress_share))
 
     def finish(result: LatticeResult) -> LatticeResult:
         with LastResort(job.limits.timeout):

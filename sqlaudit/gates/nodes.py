@@ -50,6 +50,7 @@ _KEYS = {
     **{name: name for name in ("where", "query", "exclude", "key", "by_position", "distance", "hierarchies")},
     **{name: f"'{name}'" for name in ("sensitive", "inputs", "suppress", "suppressed", "to", "keep_column")},
     "columns": "among",
+    "level": "levels",
     "db": "the connection",
     "buckets": "`sqlaudit audit --buckets`",
 }

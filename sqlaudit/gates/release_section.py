@@ -7,20 +7,16 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.publication import RELEASE_SUFFIXES, Suppressed
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.inputs import Inputs
-from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.keys import COLUMN_LIST, Keys, described, keys_of
 from sqlaudit.gates.nodes import Mistakes, column_list, number, text
 from sqlaudit.gates.result import ReleaseLimit, TestSpec
-from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.hierarchies.read import Hierarchies, bare, read_hierarchies, read_section
-from sqlaudit.lattices.request import Find, LatticePublication, LatticeRequest
-from sqlaudit.lattices.run import open_searched_table
+from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.models.registry import REGISTRY
 
 RELEASE = "release"
@@ -32,7 +28,7 @@ RELEASE_KEYS: Keys = {
     "levels": {
         "type": "object",
         "additionalProperties": {"type": ["string", "integer"]},
-        "description": "The level of each quasi-identifier, by its name. Default: the levels that lose least.",
+        "description": "The level of a quasi-identifier, by its name. Default: levels that lose least.",
     },
     "suppress": {"type": ["number", "string"], "description": "Maximum share of rows to suppress: 2%."},
     **keys_of(LatticePublication, "suppressed"),
@@ -67,7 +63,7 @@ def read_release(
         if problem := _unfit(test):
             mistakes.add(node, f"{test.requirement!r} {problem}")
     hierarchies = section.take("hierarchies", _hierarchies, Hierarchies(), folder)
-    levels = section.take("levels", _levels, (), roles.quasi_identifiers)
+    levels = section.take("levels", _levels, {}, roles.quasi_identifiers)
     suppression = section.take("suppress", number, Fraction(0))
     keep = section.take("keep_column", column_list, ())
     file = section.take("to", _file, None, folder)
@@ -75,8 +71,8 @@ def read_release(
     if len(mistakes) > earlier:
         return None
     required = tuple(replace(test.model, severity=test.severity) for test in tests if test.model)
-    request = LatticeRequest(target, roles, required, inputs, hierarchies, suppression)
-    return ReleaseLimit(request, file, levels, suppressed, keep)
+    request = LatticeRequest(target, roles, required, inputs, hierarchies, suppression, level=levels)
+    return ReleaseLimit(request, file, suppressed, keep)
 
 
 def _unfit(test: TestSpec) -> str:
@@ -98,7 +94,7 @@ def _hierarchies(node: Node, what: str, folder: Path) -> Hierarchies:
     return read_section(node, folder) if node.is_mapping else read_hierarchies(folder / text(node, what))
 
 
-def _levels(node: Node, what: str, columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _levels(node: Node, what: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the level of each column that has one, the column as the roles name it."""
     folded = {bare(column).casefold(): column for column in columns}
     levels: dict[str, str] = {}
@@ -111,7 +107,7 @@ def _levels(node: Node, what: str, columns: Sequence[str]) -> tuple[tuple[str, s
         if column in levels:
             raise key.fail(f"{column!r} has two levels.")
         levels[column] = value.text("a level")
-    return tuple(levels.items())
+    return levels
 
 
 def _file(node: Node, what: str, folder: Path) -> Path:
@@ -132,35 +128,3 @@ def with_destination(limit: ReleaseLimit, file: Path | None) -> LatticeRequest:
     """
     publication = LatticePublication(file=file, keep=limit.keep, suppressed=limit.suppressed)
     return replace(limit.request, publication=publication)
-
-
-def at_levels(engine: Engine, request: LatticeRequest, limit: ReleaseLimit) -> LatticeRequest:
-    """Return the search at the levels of a release only; unchanged if the release names none.
-
-    Args:
-        engine: has the table. request: the search for the release. limit: the release.
-
-    Raises:
-        UsageError: a level that its hierarchy does not have, or a column without one.
-    """
-    if not limit.levels:
-        return request
-    levels = dict(limit.levels)
-    hierarchies = open_searched_table(engine, request).hierarchies
-    for hierarchy in hierarchies:
-        if hierarchy.column in levels and not hierarchy.takes_part:
-            raise UsageError(f"'levels' of 'release': {hierarchy.column!r} is dropped. Leave out its level.")
-    node = tuple(_level(hierarchy, levels) for hierarchy in hierarchies if hierarchy.takes_part)
-    return replace(request, find=Find.CHAIN, chain=(node,))
-
-
-def _level(hierarchy: Hierarchy, levels: dict[str, str]) -> int:
-    if hierarchy.column not in levels:
-        if not hierarchy.height:
-            return 0
-        names = ", ".join(hierarchy.level_names())
-        raise UnknownColumn(f"'levels' of 'release' has no level for {hierarchy.column!r}. Name one of {names}.")
-    try:
-        return hierarchy.level_named(levels[hierarchy.column])
-    except UsageError as error:
-        raise UsageError(f"'levels' of 'release': {error}") from None

@@ -18,7 +18,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.judging import attempt, blank, errored, judged
-from sqlaudit.gates.release_section import RELEASE, at_levels, with_destination
+from sqlaudit.gates.release_section import RELEASE, with_destination
 from sqlaudit.gates.result import GateTest, Outcome, ReleaseLimit, TableEntry, TestSpec
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.run import search_and_publish
@@ -136,8 +136,7 @@ def compare_release(engine: Engine, limit: ReleaseLimit) -> Comparison:
         ((rows,),) = reader.run(render("base/row_count.sql", reader.dialect, source=reader.open(released)))
     with PrivateFolder(RELEASE) as folder, ExitStack() as stack:
         again = _target(folder.path / f"again{limit.file.suffix}")
-        request = with_destination(limit, Path(again.relation))
-        result = search_and_publish(engine, at_levels(engine, request, limit))
+        result = search_and_publish(engine, with_destination(limit, Path(again.relation)))
         published = result.published
         if published is None:
             why = " ".join(result.why) or "No node is safe."

@@ -493,16 +493,14 @@ class ReleaseLimit:
     """A release that a table becomes by `sqlaudit lattice -f`, and that the file there must be.
 
     Args:
-        request: the search among the levels that the policy allows, without a destination.
+        request: the search at the levels that the policy names, without a destination.
         file: the release; None = the policy names none.
-        levels: of each quasi-identifier that takes part, by its name; empty = those that lose least.
         suppressed: what happens to rows of failing classes. keep: columns that are released although they look like
             direct identifiers.
     """
 
     request: LatticeRequest
     file: Path | None
-    levels: tuple[tuple[str, str], ...] = ()
     suppressed: Suppressed = Suppressed.DROP
     keep: tuple[str, ...] = ()
     others: ClassVar[tuple[Target, ...]] = ()

@@ -22,6 +22,7 @@ from sqlaudit.hierarchies.defaults import default_levels, without_levels
 from sqlaudit.hierarchies.read import bare
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.run import open_searched_table
+from sqlaudit.profiles.names import contents_of
 from sqlaudit.reports.document import limit as exact
 
 _HEAD = """\
@@ -101,7 +102,7 @@ def hierarchies_in_full(engine: Engine, request: LatticeRequest, folder: Path) -
     searched = open_searched_table(engine, request, planned=True)
     columns = searched.opened.roles.quasi_identifiers
     unstated = without_levels(columns, searched.hierarchies)
-    defaults = default_levels(engine, searched.opened.relation, unstated)
+    defaults = default_levels(engine, searched.opened.relation, unstated, contents_of)
     hierarchies = dict(zip((column.label for column in unstated), defaults, strict=True))
     source = request.hierarchies
     nodes = {} if not source or is_folder(source) else children(children(load_nodes(source))["hierarchies"])

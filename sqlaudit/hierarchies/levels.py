@@ -418,24 +418,6 @@ class Hierarchy:
             raise UsageError(f"{self.column!r} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
         return numbers[text.strip()]
 
-    def level_named(self, text: str) -> int:
-        """Return the number of the level with a name, or of this number.
-
-        Raises:
-            UsageError: there is no such level.
-
-        Example:
-            >>> Hierarchy("age", width_levels([Fraction(5), Fraction(10)], "age")).level_named("width 10")
-            2
-        """
-        own = enumerate(self.level_names())
-        names = [f"{name} {number}" if name in ("listed", "SQL") else name for number, name in own]
-        numbers = {name: number for number, name in enumerate(names)} | {str(n): n for n in range(len(names))}
-        if text.strip() not in numbers:
-            hint = closest(text, names)
-            raise UsageError(f"{self.column!r} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
-        return numbers[text.strip()]
-
     def examples(self) -> tuple[str, ...]:
         """Return an example of a label at levels 0, 1, …; empty where there is none.
 
