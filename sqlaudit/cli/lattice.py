@@ -124,6 +124,7 @@ def _of_policy(file: Path, select: str, *, force: bool) -> tuple[LatticeRequest,
         keys, originals = ("to", "file"), [entry.target for entry in policy.tables if entry.target and entry.release]
         yaml_files = [path for path in (file, *files_in_yaml(file, but=keys)) if path.suffix.lower() in YAML]
         named = [path for yaml_file in yaml_files for path in (yaml_file, *files_in_yaml(yaml_file, but=keys))]
+        named += () if (folder := request.hierarchies.folder) is None else folder.glob("*.csv")
         refuse_overwriting([release.file], [*named, *files_read(db, request.targets), *files_read(None, originals)])
         only_shown = any(click.get_current_context().params.get(name) for name in ("dry_run", "explain"))
         if exists(release.file) and not force and not only_shown:

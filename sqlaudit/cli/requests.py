@@ -113,6 +113,8 @@ def _named_files(ctx: click.Context) -> Iterator[Path]:
             yield from files_read(None, [Target(query=str(value))])
         elif is_file(value):
             yield from files_read(str(value), ())
+        elif parameter.name == "hierarchies":
+            yield from Path(value).glob("*.csv")
         if Path(value).suffix.lower() in YAML and is_file(value):
             yield from files_in_yaml(Path(value))
 
