@@ -1,42 +1,204 @@
-"""`sqlaudit lattice`: the least generalization that makes a table safe, and the view that publishes it."""
+"""`sqlaudit lattice`: the least generalization that makes a table safe, and the view or file that publishes it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from contextlib import ExitStack
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sqlaudit.base.errors import ExitCode
+import click
+from click.core import ParameterSource
+
+from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import check_destination, exists, write_text
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import FILE, FLAG, TEXT, option
+from sqlaudit.base.parameter_names import speaking
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import whole_request
 from sqlaudit.cli.output import say_written
+from sqlaudit.cli.requests import YAML, OptionGroup, files_in_yaml, parameters_of, read_request
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.lattices.request import LatticeRequest
 
 if TYPE_CHECKING:
+    from sqlaudit.base.addresses import Whereabouts
+    from sqlaudit.engines.contract import Engine
+    from sqlaudit.gates.result import ReleaseLimit
     from sqlaudit.lattices.result import LatticeResult
     from sqlaudit.lattices.search.inquiry import Progress
 
+_POLICY = "Policy"
 
-@job_command(whole_request(LatticeRequest, last=("to", "buckets_to", "original_qi", "suppressed", "keep_column")))
-def command(job: Job, request: LatticeRequest) -> int:
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """How a policy says what is released, or is written from a search.
+
+    Args:
+        policy: the policy whose release is made. select: which table, if several have one.
+        save: the policy to write. force: whether existing files are replaced.
+    """
+
+    policy: Path | None = option(
+        None,
+        FILE,
+        "Make the release that a policy describes, instead of a search of its own.",
+        _POLICY,
+        flags=("-f", "--file"),
+        metavar="POLICY",
+    )
+    select: str = option("", TEXT, "With -f: the table, if several have a release.", _POLICY, metavar="TABLE")
+    save: Path | None = option(
+        None, FILE, "Write a policy that makes this release again, and tests it.", _POLICY, metavar="FILE", writes=True
+    )
+    force: bool = option(False, FLAG, "With -f: replace an existing release; with --save: an existing policy.", _POLICY)
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.save is not None:
+            raise UsageError("-f and --save exclude each other: the policy is there already.")
+        if self.policy is None and self.select:
+            raise UsageError("--select needs a policy: name it with -f.")
+        if self.policy is None and self.save is None and self.force:
+            raise UsageError("--force needs -f or --save.")
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """The policy to write: its file, and the parts of it that the command line alone knows."""
+
+    file: Path
+    place: Mapping[str, object]
+    connection: tuple[str, str] | None
+    files: Mapping[str, str]
+
+
+_search = whole_request(LatticeRequest, last=("to", "buckets_to", "original_qi", "suppressed", "keep_column"))
+_policy_options = parameters_of(PolicyOptions)
+
+
+def _request_of(**values: Any) -> dict[str, object]:
+    """Return the search of the command line, or that of a policy, and the policy to write.
+
+    Raises:
+        UsageError: options beside a policy, which says all of them, or a release that no policy can make.
+    """
+    options = read_request(PolicyOptions, **{str(one.name): values.pop(str(one.name)) for one in _policy_options})
+    if options.policy is None:
+        saved = None if options.save is None else _policy_to_write(options.save, values, force=options.force)
+        return {**_search.make(**values), "release": None, "saved": saved}
+    context = click.get_current_context()
+    given = [
+        parameter.opts[-1] if isinstance(parameter, click.Option) else "TARGET"
+        for parameter in _search.parameters
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise UsageError(f"-f makes the release as the policy describes it. Leave out {', '.join(given)}.")
+    request, release, db = _of_policy(options.policy, options.select, force=options.force)
+    return {"request": request, "release": release, "saved": None, "db": db}
+
+
+def _of_policy(file: Path, select: str, *, force: bool) -> tuple[LatticeRequest, ReleaseLimit, Whereabouts | None]:
+    """Return the search that a policy describes, its release, and the database.
+
+    Raises:
+        UsageError: a mistake in the policy, no such release, or a file that may not be written.
+    """
+    from sqlaudit.engines.writing import files_read, refuse_overwriting
+    from sqlaudit.gates.api import find_release
+    from sqlaudit.gates.connections import database_of
+    from sqlaudit.gates.nodes import in_a_policy
+    from sqlaudit.gates.reading import load_policy
+    from sqlaudit.gates.release_section import with_destination
+
+    policy = load_policy(file)
+    table, release = find_release(policy, [select])
+    db = database_of(policy.connections[table.connection]) if table.connection else None
+    with speaking(in_a_policy):
+        request = with_destination(release, release.file)
+    if release.file is not None:
+        # An entry that tests this release as a table may name its file, which --force replaces
+        keys, originals = ("to", "file"), [entry.target for entry in policy.tables if entry.target and entry.release]
+        yaml_files = [path for path in (file, *files_in_yaml(file, but=keys)) if path.suffix.lower() in YAML]
+        named = [path for yaml_file in yaml_files for path in (yaml_file, *files_in_yaml(yaml_file, but=keys))]
+        named += () if (folder := request.hierarchies.folder) is None else folder.glob("*.csv")
+        refuse_overwriting([release.file], [*named, *files_read(db, request.targets), *files_read(None, originals)])
+        only_shown = any(click.get_current_context().params.get(name) for name in ("dry_run", "explain"))
+        if exists(release.file) and not force and not only_shown:
+            raise UsageError(f"{str(release.file)!r} exists. Replace it with --force, or name another file as 'to'.")
+    return request, release, db
+
+
+def _policy_to_write(file: Path, values: Mapping[str, Any], *, force: bool) -> _Saved:
+    """Return the policy to write, before any work.
+
+    Raises:
+        UsageError: the file cannot be written, or a release that no policy can make again.
+    """
+    from sqlaudit.cli.init import connection_of, relative_to_folder
+    from sqlaudit.gates.release_section import FILES
+
+    check_destination(file, (".yml", ".yaml"))
+    if exists(file) and not force:
+        raise UsageError(f"{str(file)!r} exists. Replace it with --force, or name another file with --save.")
+    folder = file.absolute().parent
+    name, query, db, to = (values[key] for key in ("name", "query", "db", "to"))
+    if name == "-" or (query and not db):
+        raise UsageError("--save names the table in a policy, so it needs a file, or --db with a table or --query.")
+    if to is not None and to.suffix.lower() not in FILES:
+        raise UsageError(f"--save needs a release whose rows are in a file: --to must end in {' or '.join(FILES)}.")
+    if unsaved := [flag for key, flag in _NOT_SAVED.items() if values[key]]:
+        raise UsageError(f"--save writes a policy of a release in one file. Leave out {', '.join(unsaved)}.")
+    path = relative_to_folder(name, folder) if name and (exists(name) or has_magic(name)) else name
+    place = {"query": query, "name": "query"} if query else {"table": name} if db else {"file": path}
+    connection = connection_of(db, ", and write its name as 'env' into the policy.") if db else None
+    if connection is not None and connection[0] == "duckdb":
+        connection = "duckdb", relative_to_folder(connection[1], folder)
+    files = {key: relative_to_folder(values[key], folder) if values[key] else "" for key in ("to", "inputs")}
+    return _Saved(file, place, connection, files)
+
+
+_NOT_SAVED = {"publish_view": "--publish-view", "buckets_to": "--buckets-to"}
+
+
+@job_command(OptionGroup(_request_of, *_search.parameters, *_policy_options))
+def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, saved: _Saved | None) -> int:
     """Find the least generalization that makes a table safe, and publish it.
 
     A node of the lattice is one level of generalization for every quasi-identifier. The table is
-    counted once, in its database; nothing is changed there without --execute.
+    counted once, in its database; nothing is changed there without --execute. With -f, the table,
+    its requirements and the levels are those of a policy.
 
     \b
       sqlaudit lattice patients.csv --qi age,sex,zip --sensitive diagnosis \\
           --hierarchies hierarchies.yml --require k=5 --require l=3 --suppress 2%
+      sqlaudit lattice -f sqlaudit.yml
     Exit code 0: a safe node was found, 1: no node is safe (or the audit of the release
     fails), 4: time limit reached.
     """
     from sqlaudit.cli.signals import LastResort
+    from sqlaudit.gates.nodes import in_a_policy
+    from sqlaudit.gates.saved_policy import hierarchies_in_full, saved_policy
     from sqlaudit.lattices.run import code_of, lattice, make_view, search_and_publish
 
-    publication = request.publication
+    publication, hierarchies = request.publication, dict[str, object]()
+
+    def run(engine: Engine) -> LatticeResult:
+        if saved is not None:
+            hierarchies.update(hierarchies_in_full(engine, request, saved.file.absolute().parent))
+        return search_and_publish(engine, request, progress_callback(engine, _progress_text, _progress_share))
 
     def finish(result: LatticeResult) -> LatticeResult:
         with LastResort(job.limits.timeout):
-            return make_view(request, result, job.db, job.limits)
+            result = make_view(request, result, job.db, job.limits)
+        if saved is not None and result.best is not None:
+            levels = result.named(result.best.levels)
+            policy = saved_policy(saved.place, saved.connection, request, hierarchies, levels, saved.files)
+            write_text(saved.file, policy)
+        return result
 
     def code(result: LatticeResult) -> ExitCode:
         published = result.published
@@ -47,15 +209,16 @@ def command(job: Job, request: LatticeRequest) -> int:
             tell(f"created the {kind} {publication.created!r}.")
         elif published is not None and published.audit is not None:
             say_written(publication, published.audit.rows)
+        if saved is not None and result.best is None:
+            say(f"{str(saved.file)!r} was not written: no node is safe.")
+        elif saved is not None:
+            tell(f"wrote the policy {str(saved.file)!r}. Test the release with: sqlaudit test -f {saved.file}")
         return code_of(result)
 
-    return job.run(
-        lattice,
-        request,
-        lambda engine: search_and_publish(engine, request, progress_callback(engine, _progress_text, _progress_share)),
-        code=code,
-        finish=finish,
-    )
+    with ExitStack() as stack:
+        if release is not None:
+            stack.enter_context(speaking(in_a_policy))
+        return job.run(lattice, request, run, code=code, finish=finish)
 
 
 def _progress_share(progress: Progress) -> float | None:

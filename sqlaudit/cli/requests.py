@@ -24,7 +24,7 @@ from sqlaudit.engines.writing import files_read, refuse_overwriting
 
 # Help pages whose options stand in sections, and commands that get objects instead of loose values.
 
-_YAML = (".yml", ".yaml")
+YAML = (".yml", ".yaml")
 
 
 class SectionedOption(click.Option):
@@ -113,12 +113,14 @@ def _named_files(ctx: click.Context) -> Iterator[Path]:
             yield from files_read(None, [Target(query=str(value))])
         elif is_file(value):
             yield from files_read(str(value), ())
-        if Path(value).suffix.lower() in _YAML and is_file(value):
-            yield from _files_in_yaml(Path(value))
+        elif parameter.name == "hierarchies":
+            yield from Path(value).glob("*.csv")
+        if Path(value).suffix.lower() in YAML and is_file(value):
+            yield from files_in_yaml(Path(value))
 
 
-def _files_in_yaml(file: Path) -> Iterator[Path]:
-    """Return the files that a YAML file names, relative to its folder or to the current one."""
+def files_in_yaml(file: Path, *, but: Sequence[str] = ()) -> Iterator[Path]:
+    """Return the files that a YAML file names, by its folder or the current one, but those under some keys."""
     with suppress(SqlauditError):  # errors in the file are reported when the command reads it
         pending = [load_nodes(file)]
         while pending:
@@ -129,7 +131,7 @@ def _files_in_yaml(file: Path) -> Iterator[Path]:
                 yield from (path for path in (file.parent / node.value, Path(node.value)) if is_file(path))
             else:
                 for child in node.value or ():
-                    pending += child if isinstance(child, tuple) else (child,)
+                    pending += (child,) if not isinstance(child, tuple) else () if child[0].value in but else child
 
 
 def in_section(section: str) -> Callable[..., SectionedOption]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.relation import Statement
@@ -37,7 +38,7 @@ class Job:
     output: Output
     work: Work
     limits: Limits
-    db: str | None = None
+    db: str | Whereabouts | None = None
 
     def run(
         self,

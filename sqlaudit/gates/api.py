@@ -18,7 +18,18 @@ from sqlaudit.gates.answered import asked_over_adbc, place_of_answers, read_answ
 from sqlaudit.gates.dbt_manifest import load_dbt_policy
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.request import GateRequest, PolicySource
-from sqlaudit.gates.result import UNDECIDED, Drift, GateResult, GateTest, Mistake, Place, Policy, for_attribute
+from sqlaudit.gates.result import (
+    UNDECIDED,
+    Drift,
+    GateResult,
+    GateTest,
+    Mistake,
+    Place,
+    Policy,
+    ReleaseLimit,
+    TableEntry,
+    for_attribute,
+)
 from sqlaudit.gates.run import GateRun, OpenEngine, files_of, open_engine, run_policy, select
 from sqlaudit.gates.stored import (
     WITHOUT_ROLE,
@@ -45,6 +56,28 @@ def read_policy(source: PolicySource, *, connects: bool = False) -> Policy:
     if source.dbt_project is not None:
         return load_dbt_policy(source.dbt_project, source.dbt_target, connects=connects)
     return load_policy(source.policy)
+
+
+def find_release(policy: Policy, selections: Sequence[str]) -> tuple[TableEntry, ReleaseLimit]:
+    """Return the table of a policy that is to be released, and its release.
+
+    Args:
+        policy: the policy. selections: names, or as `sqlaudit test --select` has them; empty = its only release.
+
+    Raises:
+        UsageError: a mistake in the policy, or no such table, or several.
+    """
+    named = [table for table in policy.tables if table.name in selections]  # also a name with blanks
+    tables = named or select(policy.tables, selections)
+    for mistake in (*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)):
+        raise UsageError(f"{mistake.place}: {mistake.message}")
+    releases = [(table, table.release) for table in tables if table.release is not None]
+    if not releases:
+        raise UsageError(f"{policy.file}: no table has the section 'release'. `sqlaudit lattice --save` writes one.")
+    if len(releases) > 1:
+        names = ", ".join(table.name for table, _ in releases)
+        raise UsageError(f"{policy.file} has several releases: {names}. Choose one with {spelled('select')}.")
+    return releases[0]
 
 
 @public(GateRequest)

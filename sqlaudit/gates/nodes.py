@@ -48,9 +48,9 @@ around the policy."""
 _KEYS = {
     **{name: field for name, (field, _) in _OF_TABLES.items()},
     **{name: name for name in ("where", "query", "exclude", "key", "by_position", "distance", "hierarchies")},
-    "sensitive": "'sensitive'",
-    "inputs": "'inputs'",
+    **{name: f"'{name}'" for name in ("sensitive", "inputs", "suppress", "suppressed", "to", "keep_column")},
     "columns": "among",
+    "level": "levels",
     "db": "the connection",
     "buckets": "`sqlaudit audit --buckets`",
 }

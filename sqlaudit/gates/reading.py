@@ -34,6 +34,7 @@ from sqlaudit.gates.nodes import (
     texts,
     whole,
 )
+from sqlaudit.gates.release_section import RELEASE, read_release
 from sqlaudit.gates.request import DEFAULT_POLICY
 from sqlaudit.gates.requirements import (
     DERIVED_FROM,
@@ -286,6 +287,7 @@ TABLE: Keys = {
     **ROLES,
     **_ABOUT,
     "persons": described("false: no table under persons belongs to this one.", YES_OR_NO),
+    RELEASE: {"$ref": "#/$defs/release", "description": "The release of this table, which its requirements are about."},
 }
 
 
@@ -382,6 +384,14 @@ def _filled(
     if not tests and not mistakes:
         mistakes.add(node, "this table has no requirements. Write for example [k=5].")
     derived = filled.take("derived_from", texts, ())
+    inputs = mistakes.attempt(_inputs, filled.get("inputs"), Inputs(), connection, folder)
+    release = None
+    if target is not None and not mistakes:
+        parameters = (mistakes, target, roles, tests, inputs, folder)
+        release = mistakes.attempt(read_release, filled.get(RELEASE), None, *parameters)
+    if release is not None:
+        requirement = f"{RELEASE}={text_or_empty(children(filled[RELEASE]).get('to'))}".rstrip("=")
+        tests.insert(0, TestSpec(requirement, place_of(filled[RELEASE]), limit=release))
     name = section.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
         name=name or str(place_of(node)),
@@ -389,7 +399,7 @@ def _filled(
         target=target,
         roles=roles,
         connection=connection,
-        inputs=mistakes.attempt(_inputs, filled.get("inputs"), Inputs(), connection, folder),
+        inputs=inputs,
         tests=tuple(tests),
         exceptions=tuple(read_exceptions(filled, tests)),
         tags=common.tags,
@@ -401,6 +411,7 @@ def _filled(
         insensitive=filled.take("insensitive", texts, (), what="'insensitive'"),
         about_persons=filled.take("persons", flag, True),
         database=extra.get("database", ""),
+        release=release,
     )
 
 

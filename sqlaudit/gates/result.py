@@ -16,8 +16,10 @@ from uuid import NAMESPACE_URL, uuid5
 from sqlaudit.base import result as base
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
+from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.base.version import __version__
+from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.tabular.request import AggregatesRequest
@@ -486,7 +488,25 @@ class SafeHarborLimit:
     others: ClassVar[tuple[Target, ...]] = ()
 
 
-Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit | SyntheticLimit
+@dataclass(frozen=True)
+class ReleaseLimit:
+    """A release that a table becomes by `sqlaudit lattice -f`, and that the file there must be.
+
+    Args:
+        request: the search at the levels that the policy names, without a destination.
+        file: the release; None = the policy names none.
+        suppressed: what happens to rows of failing classes. keep: columns that are released although they look like
+            direct identifiers.
+    """
+
+    request: LatticeRequest
+    file: Path | None
+    suppressed: Suppressed = Suppressed.DROP
+    keep: tuple[str, ...] = ()
+    others: ClassVar[tuple[Target, ...]] = ()
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit | SyntheticLimit | ReleaseLimit
 """What a requirement may be besides a privacy model."""
 
 
@@ -567,6 +587,7 @@ class TableEntry:
         mistakes: what keeps the whole table from being tested. role_places: where each column is named.
         insensitive: columns that need no role. about_persons: whether tables of persons may be its own.
         persons: those of its connection. database: that of the table, empty = the one that is connected to.
+        release: what it is released as; its tests are then about that file.
     """
 
     name: str
@@ -587,6 +608,7 @@ class TableEntry:
     about_persons: bool = True
     persons: tuple[PersonsEntry, ...] = ()
     database: str = ""
+    release: ReleaseLimit | None = None
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
 from sqlaudit.gates.judging import attempt, blank, broken, errored, judged, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
+from sqlaudit.gates.release_tests import ReleaseTests
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
@@ -143,6 +144,8 @@ class TableTests:
 
     def _run(self, entry: TableEntry, alone: TableEntry) -> tuple[list[GateTest], tuple[Warned, ...]]:
         """Run the tests of a table in their order: one audit for all models, and one run for each other question."""
+        if entry.release is not None:
+            return ReleaseTests(self.engine, self.today).run(entry, entry.release)
         audit = attempt(lambda: self._audit(entry)) if any(spec.model for spec in entry.tests) else None
         results: list[GateTest] = []
         of_cells = all(isinstance(spec.limit, CellLimit) for spec in entry.tests)  # no row of it is a person

@@ -147,7 +147,11 @@ def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEn
     """The entry with those tables of persons that its connection has; none when it says so."""
     if not entry.about_persons:
         return entry
-    return replace(entry, persons=tuple(table for table in persons if table.connection == entry.connection))
+    own = tuple(table for table in persons if table.connection == entry.connection)
+    if own and entry.release is not None:
+        sentence = "a release joins no table of 'persons': write 'persons: false' in this table."
+        return replace(entry, mistakes=(*entry.mistakes, Mistake(entry.place, sentence)))
+    return replace(entry, persons=own)
 
 
 @dataclass

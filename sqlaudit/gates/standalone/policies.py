@@ -156,6 +156,8 @@ def _refuse(table: TableEntry, spec: TestSpec) -> None:
     """
     if table.mistakes or spec.mistake:
         raise UsageError(spec.mistake or "there is a mistake in the policy of this table.")
+    if table.release is not None:
+        raise NotCarried("it is about the release of its table, a file that `sqlaudit test` makes again and compares.")
     if not table.connection:
         raise NotCarried("its rows are in a file, and a warehouse has tables; give it a 'connection' and a 'table'.")
     if type(spec.limit) in _NOT_CARRIED:
