@@ -100,7 +100,7 @@ def command(
     if connection is None and not names:
         raise UsageError("No tables are given. Name a database with --db, --db-env or --dbt-profile, or files.")
     database = None if connection is None else _database(connection)
-    targets = [read.table(Target(relation=name)) for name in names]
+    targets = [read.table(Target(relation=name), Path(name).name if names[1:] else "") for name in names]
     with session(database, limits, Work(), *targets) as engine:
         if not names:
             targets = [read.table(Target(relation=name)) for name in tables_of(engine)]

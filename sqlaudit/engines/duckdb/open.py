@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, Un
 from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
-from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.parameter_names import about, of_table, speaking, spelled
 from sqlaudit.base.relation import MissingCodes, Relation, Remark, Row, Statement
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
@@ -236,7 +236,9 @@ class DuckDBOpener:
         files = self._allow(find_files(name, target.read.format), target.read)
         refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
-        source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))
+        one_of_several = speaking(of_table(target.role)) if target.role not in ("", "target") else nullcontext()
+        with one_of_several:
+            source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
         return source
 
