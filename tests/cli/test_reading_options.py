@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import openpyxl
 import pandas as pd
 import pyreadstat
@@ -18,9 +19,12 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.spec import Reading, ReadOptions, Target, reading_from
+from sqlaudit.base.spec import Limits, Reading, ReadOptions, Target, reading_from
 from sqlaudit.cli.options import reading_of
+from sqlaudit.cli.programs import offered_tables
 from sqlaudit.engines import connect
+from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import run
 
 HEAD = ["Nr", "Alter", "Geschlecht", "PLZ", "Diagnose"]
@@ -325,3 +329,181 @@ def test_the_table_of_buckets_has_options_of_its_own(folder: Path) -> None:
     ran = run(*command, "--buckets", "values.xlsx", *options, "--require", "l=4", "--format", "json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["checks"][0]["level"] == 4
+
+
+# Policies, certificates, the console and agents.
+
+
+def test_what_init_was_given_is_what_test_reads(folder: Path) -> None:
+    options = (*EXCEL, "--labels", *SEMICOLON, "--read", 'frei.csv:encoding=latin-1,null_values="?,NA"')
+    made = run("init", "klinik.xlsx", "klinik.sav", "frei.csv", *options)
+    assert made.code == 0, made.err
+    policy = (folder / "sqlaudit.yml").read_text(encoding="utf-8")
+    for name, read in {
+        "klinik.xlsx": "    read:\n      skip: 1\n      sheet: Patienten\n",
+        "klinik.sav": "    read:\n      labels: true\n",
+        "frei.csv": '    read:\n      delimiter: ";"\n      encoding: "latin-1"\n      null_values: ["?", NA]\n',
+    }.items():
+        assert f"- file: {name} # 120 rows\n{read}    #" in policy
+    ran = run("test", "--format", "json")
+    assert ran.code == 1, ran.err
+    levels = {
+        test["table"]: test["check"]["level"] for test in json.loads(ran.out)["tests"] if test["requirement"] == "k=5"
+    }
+    plain = run("init", "plain/klinik.csv", "plain/frei.csv", "-o", "plain.yml")
+    assert plain.code == 0, plain.err
+    expected = {
+        test["table"]: test["check"]["level"]
+        for test in json.loads(run("test", "--file", "plain.yml", "--format", "json").out)["tests"]
+        if test["requirement"] == "k=5"
+    }
+    assert levels["klinik.xlsx"] == levels["klinik.sav"] == expected["plain/klinik.csv"]
+    assert levels["frei.csv"] == expected["plain/frei.csv"]
+
+
+def test_init_refuses_options_that_no_table_has(folder: Path) -> None:
+    assert (
+        "The option 'sheet' applies to Excel files, but 'klinik.csv' is csv."
+        in run("init", "klinik.csv", *SEMICOLON, *LATIN, "--sheet", "A", "-o", "-").err
+    )
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS FROM 'plain/klinik.csv'")
+    for names in ((), ("people",)):
+        ran = run("init", *names, "--db", "clinic.duckdb", "--skip", "1", "-o", "-")
+        assert (ran.code, ran.err) == (
+            2,
+            "sqlaudit: The option 'skip' applies to files, not to a table of a database.\n",
+        )
+    named = run("init", "--db", "clinic.duckdb", "--read", "peeple:skip=1", "-o", "-")
+    assert named.err == "sqlaudit: --read: there is no table 'peeple'. Did you mean 'people'?\n"
+
+
+POLICY = """
+version: 1
+tables:
+  - file: frei.csv
+    read: {{delimiter: ";", encoding: latin-1}}
+    quasi_identifiers: [Geschlecht]
+    sensitive: [Diagnose]
+    values: exact
+    requirements:
+      - loss: {{original: {original}, measure: entropy, at_most: 1000000}}
+      - synthetic: {{original: {original}, holdout: {holdout}, require: exact_copies=1000}}
+      - m_invariance: {{m: 1, before: [{original}], entity: Nr}}
+"""
+ORIGINALS = {
+    "klinik.csv": "register.csv",
+    "{file: klinik.xlsx, read: {sheet: Patienten, skip: 1}}": "klinik.csv",
+    "{file: klinik.sav, read: {labels: yes}}": "{file: klinik.xlsx, read: {sheet: Patienten, skip: 1}}",
+}
+
+
+def levels_of(policy: str) -> list[tuple[str, Any]]:
+    Path("policy.yml").write_text(policy, encoding="utf-8")
+    result = sqlaudit.gate("policy.yml")
+    assert not result.mistakes, result.mistakes
+    assert all(test.check for test in result.tests), [test.message for test in result.tests]
+    return [(test.check.model, pytest.approx(float(test.check.level or 0))) for test in result.tests if test.check]
+
+
+@pytest.mark.parametrize("original", ORIGINALS)
+def test_other_tables_of_a_policy_are_read_with_their_own_options(original: str, folder: Path) -> None:
+    plain = POLICY.replace('    read: {{delimiter: ";", encoding: latin-1}}\n', "").replace(
+        "frei.csv", "plain/frei.csv"
+    )
+    names = (original, ORIGINALS[original])
+    csv_names = [f"plain/{name.split('file: ')[-1].split('.')[0]}.csv" for name in names]
+    expected = levels_of(plain.format(original=csv_names[0], holdout=csv_names[1]))
+    assert levels_of(POLICY.format(original=names[0], holdout=names[1])) == expected
+
+
+def test_an_original_of_another_format_needs_none_of_the_tables_options(folder: Path) -> None:
+    """A workbook with one sheet beside a CSV with a delimiter: what is said of CSV is no error for it."""
+    workbook(folder / "klinik2.xlsx", {"P": [HEAD, *people(1)]})
+    plain = levels_of(POLICY.format(original="klinik.csv", holdout="register.csv"))
+    assert levels_of(POLICY.format(original="klinik2.xlsx", holdout="register.csv")) == plain
+
+
+def test_an_entry_of_the_policy_is_read_as_it_says(folder: Path) -> None:
+    """An original that is another table of the policy has that table's options, and never this one's."""
+    text_file(folder / "raw.csv", [HEAD, *people(1)])
+    entry = "  - file: raw.csv\n    quasi_identifiers: [Alter]\n    requirements: [k=1]\n"
+    comma = POLICY.format(original="raw.csv", holdout="register.csv") + entry
+    assert levels_of(comma)[:-1] == levels_of(POLICY.format(original="klinik.csv", holdout="register.csv"))
+
+
+@pytest.mark.parametrize(
+    ("original", "sentence"),
+    [
+        ("{read: {skip: 1}}", "'original' is a table or a file."),
+        ("{file: a.csv, table: b}", "'original' is a table or a file."),
+        ("{file: a.csv, rad: {skip: 1}}", "'original' has no key 'rad'. Did you mean 'read'?"),
+        ("{file: a.csv, read: {skp: 1}}", "'read' has no key 'skp'. Did you mean 'skip'?"),
+        ("[a.csv]", "original is a text."),
+    ],
+)
+def test_a_mistake_in_another_table_is_named_with_its_line(original: str, sentence: str, folder: Path) -> None:
+    text = POLICY.split("      - synthetic", maxsplit=1)[0].format(original=original)
+    Path("policy.yml").write_text(text, encoding="utf-8")
+    mistakes = [(mistake.place.line, mistake.message) for mistake in mistakes_of(load_policy(Path("policy.yml")))]
+    assert mistakes == [(10, f"frei.csv: {sentence}")]
+
+
+def test_the_population_of_inputs_says_how_it_is_read(folder: Path) -> None:
+    command = ("audit", "klinik.xlsx", *ROLES, "--inputs", "inputs.yml", "--require", "k_map=3", "--format", "json")
+    (folder / "inputs.yml").write_text("population: plain/register.csv\n", encoding="utf-8")
+    expected = figures(run(*command, *EXCEL).out)
+    read = "{skip: 0, delimiter: ';', encoding: latin-1}"
+    (folder / "inputs.yml").write_text(f"population: {{table: register.csv, read: {read}}}\n", encoding="utf-8")
+    assert figures(run(*command, "--sheet", "Patienten", "--skip", "1").out) == expected
+    (folder / "inputs.yml").write_text("population: {table: register.csv, read: {skp: 1}}\n", encoding="utf-8")
+    assert "inputs.yml, line 1: 'read' has no 'skp'. Did you mean 'skip'?" in run(*command, *EXCEL).err
+
+
+def test_a_certificate_repeats_how_both_tables_were_read(folder: Path) -> None:
+    read = "{skip: 0, delimiter: ';', encoding: latin-1}"
+    (folder / "inputs.yml").write_text(f"population: {{table: register.csv, read: {read}}}\n", encoding="utf-8")
+    command = ("audit", "klinik.xlsx", *ROLES, "--inputs", "inputs.yml", "--require", "k_map=1")
+    made = run(*command, "--sheet", "Patienten", "--skip", "1", "--certificate", "audit.json")
+    assert made.code == 0, made.err
+    assert run("verify", "audit.json", "--inputs", "inputs.yml").code == 0
+    refused = run(*command, *EXCEL, "--certificate", "other.json")
+    assert "Write 'read' under it in the inputs file." in refused.err
+    assert not (folder / "other.json").exists()
+    alone = ("audit", "klinik.xlsx", "--qi", "Alter", "--read", "target:sheet=Patienten,skip=1")
+    assert run(*alone, "--certificate", "alone.json").code == 0
+    assert run("verify", "alone.json").code == 0
+
+
+def test_the_console_reads_each_file_with_the_options_of_its_format(folder: Path) -> None:
+    statement = "SELECT count(*) AS n FROM klinik JOIN frei USING (Nr)"
+    options = ("--read", "klinik.xlsx:sheet=Patienten,skip=1", *SEMICOLON, *LATIN, "--format", "json")
+    ran = run("console", "klinik.xlsx", "frei.csv", *options, "-c", statement)
+    assert ran.code == 0, ran.err
+    assert "120" in ran.out
+    refused = run("console", "frei.csv", "--sheet", "A", *SEMICOLON, *LATIN, "-c", "SELECT 1 AS a")
+    assert (refused.code, refused.err) == (
+        2,
+        "sqlaudit: The option 'sheet' applies to Excel files, but 'frei.csv' is csv.\n",
+    )
+    later = run("console", *SEMICOLON, *LATIN, "--sheet", "A", "-c", "SELECT count(*) AS n FROM 'frei.csv'")
+    assert "The option 'sheet' applies to Excel files, but 'frei.csv' is csv." in later.err
+    typo = run("console", "frei.csv", *SEMICOLON, *LATIN, "--read", "fre.csv:skip=1", "-c", "SELECT 1 AS a")
+    assert typo.err == "sqlaudit: --read: there is no table 'fre.csv'. Did you mean 'frei.csv'?\n"
+    saved = run("console", "klinik.xlsx", *EXCEL, *SEMICOLON, "-c", "\\policy saved.yml")
+    assert "The option 'delimiter' applies to CSV files" in saved.err
+
+
+def test_agents_get_each_file_with_the_options_of_its_format(folder: Path) -> None:
+    reading = reading_from({"klinik.xlsx": {"sheet": "Patienten", "skip": 1}, "delimiter": ";", "encoding": "latin-1"})
+    offered = offered_tables(("klinik.xlsx", "frei.csv"), None, (), reading, Limits())
+    assert offered.target("klinik.xlsx").read == ReadOptions(sheet="Patienten", skip=1)
+    assert offered.target("frei.csv").read == ReadOptions(delimiter=";", encoding="latin-1")
+    with pytest.raises(UsageError, match=r"^The option 'sheet' applies to Excel files, but .*frei.csv' is csv.$"):
+        offered_tables(("frei.csv",), None, (), reading_from({"sheet": "A"}), Limits())
+
+
+def test_options_for_files_are_refused_in_a_server(postgres_url: str) -> None:
+    for command in (("compare", "a", "b"), ("releases", "a", "b", "--entity", "x", "--sensitive", "y"), ("audit", "a")):
+        ran = run(*command, "--db", postgres_url, "--qi", "z", "--skip", "1")
+        assert "Options for reading files do not apply to PostgreSQL." in ran.err

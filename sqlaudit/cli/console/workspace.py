@@ -212,7 +212,9 @@ class Workspace:
         Raises:
             SqlauditError: whatever `connect` raises. Then the old connection stays.
         """
-        engine = connect(self.db, self._limits, *self._announced)
+        # What was said of how they are read is checked apart, as files are named one after another
+        announced = (replace(target, shared=frozenset(), reading=None) for target in self._announced)
+        engine = connect(self.db, self._limits, *announced)
         self.engine.close()
         self.engine, self._tables = engine, None
         files = {name: columns for name, columns in self.columns().items() if name in self.files}
