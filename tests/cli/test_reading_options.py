@@ -352,13 +352,14 @@ def test_what_init_was_given_is_what_test_reads(folder: Path) -> None:
     }
     plain = run("init", "plain/klinik.csv", "plain/frei.csv", "-o", "plain.yml")
     assert plain.code == 0, plain.err
-    expected = {
-        test["table"]: test["check"]["level"]
-        for test in json.loads(run("test", "--file", "plain.yml", "--format", "json").out)["tests"]
-        if test["requirement"] == "k=5"
-    }
+    expected = levels_of_k(run("test", "--file", "plain.yml", "--format", "json").out)
     assert levels["klinik.xlsx"] == levels["klinik.sav"] == expected["plain/klinik.csv"]
     assert levels["frei.csv"] == expected["plain/frei.csv"]
+
+
+def levels_of_k(out: str) -> dict[str, Any]:
+    tests = json.loads(out)["tests"]
+    return {test["table"]: test["check"]["level"] for test in tests if test["requirement"] == "k=5"}
 
 
 def test_init_refuses_options_that_no_table_has(folder: Path) -> None:
@@ -503,7 +504,10 @@ def test_agents_get_each_file_with_the_options_of_its_format(folder: Path) -> No
         offered_tables(("frei.csv",), None, (), reading_from({"sheet": "A"}), Limits())
 
 
+@pytest.mark.postgres
 def test_options_for_files_are_refused_in_a_server(postgres_url: str) -> None:
+    console = run("console", "--db", postgres_url, "--skip", "1", "-c", "SELECT 1 AS a")
+    assert console.err == "sqlaudit: Options for reading files do not apply to PostgreSQL.\n"
     for command in (("compare", "a", "b"), ("releases", "a", "b", "--entity", "x", "--sensitive", "y"), ("audit", "a")):
         ran = run(*command, "--db", postgres_url, "--qi", "z", "--skip", "1")
         assert "Options for reading files do not apply to PostgreSQL." in ran.err

@@ -106,6 +106,8 @@ class Workspace:
         Raises:
             UsageError: options of a file that is not there, or that no file takes.
         """
+        if self._read.options.given and not self.engine.reads_files:
+            raise UsageError(f"Options for reading files do not apply to {self.engine.name}.")
         check_reading(self.engine, self._announced, self._read)
         self._is_checked = True
 

@@ -16,7 +16,7 @@ from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, of_table, speaking, spelled
 from sqlaudit.base.relation import MissingCodes, Relation, Remark, Row, Statement
-from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.catalog import (
     COLLATIONS,
@@ -183,8 +183,12 @@ class DuckDBOpener:
             self._allow(files, file.read)
 
     def reading_options(self, target: Target) -> frozenset[str]:
-        """Return the options of how files are read that a table has: those of the formats of its files."""
-        formats = {files.format for files, _ in self._files_of(target)}
+        """Return the options of how files are read that a table has: those of the formats of its files.
+
+        A table that is not there has them all: that it is not there is said when it is opened.
+        """
+        is_missing = target.relation and self._find_table(target.relation) is None and not exists(target.relation)
+        formats = set(FILE_FORMATS) if is_missing else {files.format for files, _ in self._files_of(target)}
         return frozenset(name for name, among in FORMATS_OF_OPTIONS.items() if formats & set(among))
 
     def _files_of(self, target: Target) -> Iterator[tuple[Files, Target]]:
