@@ -170,7 +170,8 @@ def aggregates(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -245,7 +246,8 @@ def attack(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -322,7 +324,8 @@ def audit(
         where: a SQL condition on the rows.
         inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
             that `sqlaudit.classes.inputs.load_inputs` reads.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -371,7 +374,8 @@ def audit_boxes(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -450,7 +454,8 @@ def cloak(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -517,7 +522,8 @@ def columns(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: columns, entity and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles`
             proposes; the quasi-identifiers are searched.
@@ -587,7 +593,8 @@ def compare(
         require: as for `sqlaudit.audit`, for the audit of the release.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         inputs: as for `sqlaudit.audit`, for the audit of the release.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         buckets: the second table of a bucketized release, as for `sqlaudit.audit`; `release` has the people.
         limits: time, memory and threads.
 
@@ -724,7 +731,8 @@ def disclosure_curve(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
@@ -813,7 +821,8 @@ def hierarchy(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -906,7 +915,8 @@ def lattice(
         where: a SQL condition on the rows.
         inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
             that `sqlaudit.classes.inputs.load_inputs` reads.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -978,7 +988,8 @@ def persons(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: entity, qi, sensitive and nulls at once, instead of these: a mapping of roles, or a `Roles`.
 
@@ -1009,7 +1020,8 @@ def profile(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -1086,7 +1098,8 @@ def recode(
         where: a SQL condition on the rows.
         inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
             that `sqlaudit.classes.inputs.load_inputs` reads.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -1135,7 +1148,8 @@ def records(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: qi and nulls at once, instead of these: a mapping of roles, or what `profile(…).roles` proposes.
 
@@ -1173,7 +1187,8 @@ def releases(
         top, show_values: how many people with one possible value to show, and whether to show any.
         require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
 
     Raises:
@@ -1235,7 +1250,8 @@ def suppress(
         where: a SQL condition on the rows.
         inputs: further inputs of models (categories, orders, a population table or frame, …), as a mapping or as a file
             that `sqlaudit.classes.inputs.load_inputs` reads.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.
 
@@ -1282,7 +1298,8 @@ def what_if(
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
-        read: how files are read.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
         buckets: the second table of a bucketized release: a mapping with `table`, `column` and optionally `count`.
         limits: time, memory and threads.
         roles: the roles at once, instead of their parameters: a mapping of these, or what `profile(…).roles` proposes.

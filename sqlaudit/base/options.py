@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
 
@@ -516,7 +517,8 @@ def made(request: type[T], given: T | Mapping[str, object] | None, parameter: st
         raise UsageError(f"{spelled(parameter)} takes {expected}{_type_of(given)}.")
     for key in given:
         if key not in names and key not in names.values():
-            raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}. It has {', '.join(names)}.")
+            hint = closest(str(key)[:60], names) or f" It has {', '.join(names)}."
+            raise UsageError(f"{spelled(parameter)} has no {str(key)[:60]!r}.{hint}")
     return request_from(request, {names.get(key, key): value for key, value in given.items()})
 
 

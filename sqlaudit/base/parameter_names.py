@@ -14,7 +14,7 @@ Spelling = Callable[[str, tuple[object, ...]], str | None]
 """A field and values of it as an edge writes them; None where the edge has no word of its own for that field."""
 _LISTS = ("qi", "sensitive", "identifier", "keep_column", "insensitive", "accept_identifier", "require", "reviewed")
 _LIMITS = {"memory_limit": "memory", "threads": "threads", "temp_directory": "temp_directory", "timeout": "timeout"}
-_READ_FIELDS = "delimiter encoding skip decimal null_values all_text header hive_partitioning sheet labels"
+_READ_FIELDS = "delimiter encoding skip decimal null_values all_text header hive_partitioning sheet labels date_order"
 _READ = {name: name for name in _READ_FIELDS.split()}
 _HOLDERS = {"limits=Limits": _LIMITS, "read=ReadOptions": {**_READ, "file_format": "format"}}
 _SPELLINGS: ContextVar[tuple[Spelling, ...]] = ContextVar("sqlaudit_spellings", default=())
@@ -65,6 +65,23 @@ def about(field: str) -> str:
         "qi: there is no column 'agee'."
     """
     return spelled(field).removesuffix("=").removesuffix(":")
+
+
+def of_table(name: str) -> Spelling:
+    """Return how options for reading files are spelled for one of several tables: `--read release:skip=1`."""
+
+    def spelling(field: str, values: tuple[object, ...]) -> str | None:
+        key = _HOLDERS["read=ReadOptions"].get(field)
+        edge = "" if key is None else spelled("read")
+        if edge in ("", "'read'"):  # in a policy each table has its own
+            return None
+        value = values[0] if values else "…"
+        if edge.startswith("--"):
+            word = ("yes" if value else "no") if isinstance(value, bool) else value
+            return spelled("read", f"{name}:{key}={word}")
+        return f"{edge}{{{name!r}: {{{key!r}: {value!r}}}}}"
+
+    return spelling
 
 
 def in_python(field: str, values: tuple[object, ...]) -> str:

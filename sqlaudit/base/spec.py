@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -127,6 +127,90 @@ class ReadOptions:
     def __post_init__(self) -> None:
         check_bounds(self)
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The names of the options that are not at their default."""
+        return frozenset(one.name for one in fields(self) if getattr(self, one.name) != one.default)
+
+
+Said = Mapping[str, Any]
+"""Options that are said of one table: fields of `ReadOptions` with their values."""
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def said_in_texts(texts: Mapping[str, str | Sequence[str]]) -> Said:
+    """Return options of one table from texts, as the command line and files have them.
+
+    Raises:
+        UsageError: there is no such option, or it does not take the text.
+
+    Example:
+        >>> said_in_texts({"sheet": "Daten", "skip": "2", "header": "no"})
+        {'sheet': 'Daten', 'skip': 2, 'header': False}
+    """
+    kinds, values = {name: one.kind for name, one in options_of(ReadOptions)}, dict[str, object](texts)
+    for key, text in texts.items():
+        word = str(text).strip().casefold()
+        if kinds.get(key) in (FLAG, SWITCH):
+            if word not in _WORDS:
+                raise UsageError(f"{spelled('read')}: {key} is yes or no, not {word[:60]!r}.")
+            values[key] = _WORDS[word]
+        elif kinds.get(key) is RANGE:
+            if not (word.isascii() and word.isdecimal() and len(word) < 10):
+                raise UsageError(f"{spelled('read')}: {key} is a whole number, not {word[:60]!r}.")
+            values[key] = int(word)
+    return _said(values)
+
+
+def _said(values: Mapping[str, object] | ReadOptions) -> Said:
+    """Return options of one table, read and checked as those of all tables are."""
+    options = made(ReadOptions, values, "read")
+    names = {one.name: name for name, one in options_of(ReadOptions)}
+    keys = options.given if isinstance(values, ReadOptions) else [names.get(key, key) for key in values]
+    return {key: getattr(options, key) for key in keys}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a command are read.
+
+    Args:
+        options: of all its tables. A table is read without those that its format does not have.
+        tables: options of one table, which go first, by its role in the command (`release`) or the name of its file.
+    """
+
+    options: ReadOptions = ReadOptions()
+    tables: Mapping[str, Said] = field(default_factory=dict)
+
+    def table(self, target: Target, role: str = "", said: Said | None = None) -> Target:
+        """Return a table with its role in the command and its options; `said` go before those of all tables."""
+        named = replace(target, role=role, reading=self)
+        said = dict(said or {})
+        for name in (name for name in self.tables if name in named.names):
+            said |= self.tables[name]
+        return replace(named, read=replace(self.options, **said), shared=self.options.given - said.keys())
+
+    def over(self, target: Target, role: str = "") -> Target:
+        """Return a table that has its own options, of which those that are said here of this one table are replaced."""
+        read = replace(self, options=target.read).table(target, role)
+        return replace(read, shared=read.shared & target.shared)
+
+
+def reading_from(read: object) -> Reading:
+    """Return how tables are read: options as `read=` takes them, also by table (`{"release": {"sheet": "Daten"}}`).
+
+    Raises:
+        UsageError: something else, an unknown option, or a value that its option does not take.
+    """
+    if isinstance(read, Reading):
+        return read
+    tables = {}
+    if isinstance(read, Mapping):
+        tables = {str(name): _said(said) for name, said in read.items() if isinstance(said, Mapping | ReadOptions)}
+        read = {name: value for name, value in read.items() if str(name) not in tables}
+    options: Any = read
+    return Reading(made(ReadOptions, options, "read"), tables)
+
 
 @dataclass(frozen=True)
 class Buckets:
@@ -154,13 +238,14 @@ class Buckets:
                 f"The bucket column is missing. Name it with {spelled('bucket_column')}; both tables have it."
             )
 
-    def target(self, read: ReadOptions) -> Target:
+    def target(self, persons: Target) -> Target:
         """The table of values as a target; files are read like those of the persons."""
+        reading = persons.reading or Reading(persons.read)
         if isinstance(self.table, Target):
-            return self.table
+            return reading.over(self.table, "buckets")
         if isinstance(self.table, str) or hasattr(self.table, "__fspath__"):
-            return Target(relation=str(self.table), read=read)
-        return Target(frame=self.table, read=read, label="the table of buckets")
+            return reading.table(Target(relation=str(self.table)), "buckets")
+        return reading.table(Target(frame=self.table, label="the table of buckets"), "buckets")
 
 
 @dataclass(frozen=True)
@@ -176,6 +261,9 @@ class Target:
         label: the target's name in reports; empty = the relation, or "query"/"frame".
         buckets: of a bucketized release the second table; what is read is then its values, one row a person.
         named: the columns whose values must be exact; of others a sample is enough. None = all.
+        shared: those of the options that were said of several tables; what this table's format does not have is
+            passed over, where any other is an error.
+        role: what the table is in its command (`release`); empty = nothing. reading: what was said of all its tables.
 
     Raises:
         UsageError: when none or more than one of relation, query and frame is given, or a condition beside buckets.
@@ -189,6 +277,9 @@ class Target:
     label: str = ""
     buckets: Buckets | None = field(default=None, repr=False)
     named: frozenset[str] | None = field(default=None, repr=False, compare=False)
+    shared: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    role: str = field(default="", repr=False, compare=False)
+    reading: Reading | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.buckets is not None and self.where:
@@ -205,7 +296,23 @@ class Target:
         """The tables that are read: one, or the two of a bucketized release."""
         if self.buckets is None:
             return (self,)
-        return (replace(self, buckets=None), self.buckets.target(self.read))
+        return (replace(self, buckets=None), self.buckets.target(self))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What `--read` may call the table: its role, its name, and the name of its file."""
+        texts = (self.role, self.role.replace("_", "-"), self.relation, Path(self.relation).name, self.label)
+        return frozenset(filter(None, texts))
+
+    def read_as(self, options: Iterable[str]) -> ReadOptions:
+        """How the table is read, where its format has these options: others are left out if they were shared."""
+        defaults = ReadOptions()
+        return replace(self.read, **{name: getattr(defaults, name) for name in self.shared.difference(options)})
+
+    def file(self, name: str) -> Target:
+        """A file that the query names, read as the query is, and as is said of this file."""
+        reading = replace(self.reading or Reading(), options=self.read)
+        return reading.over(Target(relation=name, read=self.read, shared=self.shared))
 
     @property
     def name(self) -> str:
@@ -509,27 +616,32 @@ def make_target(
     *,
     query: str = "",
     where: str = "",
-    read: ReadOptions | Mapping[str, object] | None = None,
+    read: Reading | ReadOptions | Mapping[str, object] | None = None,
     buckets: Buckets | Mapping[str, object] | None = None,
+    role: str = "",
 ) -> Target:
-    """A target from what people pass: a name or path, a frame, or a query; with buckets the persons of a release."""
-    if isinstance(target, Target) and buckets is None:
-        return target
+    """A target from what people pass: a name or path, a frame, or a query; with buckets the persons of a release.
+
+    Args:
+        target, query, where, read, buckets: as people pass them. role: what the table is in its command.
+    """
+    reading = reading_from(read)
     second = None if buckets is None else made(Buckets, buckets, "buckets")
-    more: dict[str, Any] = {"query": query, "where": where, "read": made(ReadOptions, read, "read"), "buckets": second}
     if isinstance(target, Target):
-        return replace(target, buckets=second)
-    if target is None:
-        return Target(**more)
+        target = reading.over(target, role) if target.reading is None else target
+        return target if second is None else replace(target, buckets=second)
+    more: dict[str, Any] = {"query": query, "where": where, "buckets": second}
     if isinstance(target, str) or hasattr(target, "__fspath__"):
-        return Target(relation=str(target), **more)
-    return Target(frame=target, **more)
+        more["relation"] = str(target)
+    elif target is not None:
+        more["frame"] = target
+    return reading.table(Target(**more), role)
 
 
 def _target_from(given: Given, parameter: str) -> Target:
     """Return the target that an edge was given, with what else is said of it."""
     more = {name: given[name] for name in ("query", "where", "read", "buckets") if name in given}
-    return make_target(given[parameter], **more)
+    return make_target(given[parameter], role=parameter, **more)
 
 
 # The parts of requests that every command has, or many: a target, roles, a further table.
@@ -599,10 +711,10 @@ def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
 
     def make(given: Given, parameter: str) -> Target | None:
         table = given.get(parameter)
-        if table is None or isinstance(table, Target):
-            return table
-        target = make_target(table, read=given.get("read"))
-        return replace(target, label=label) if target.frame is not None else target
+        if table is None:
+            return None
+        target = make_target(table, read=given.get("read"), role=parameter)
+        return target if target.frame is None or isinstance(table, Target) else replace(target, label=label)
 
     return option(None, TABLE, help, section, make, **more)
 
@@ -616,6 +728,7 @@ def tables_option(help: str, section: str, **more: Any) -> Any:
 
     def make(given: Given, parameter: str) -> tuple[Target, ...]:
         tables = given.get(parameter)
-        return () if tables is None else tuple(make_target(table, read=given.get("read")) for table in tables)
+        several = () if tables is None else tables
+        return tuple(make_target(table, read=given.get("read"), role=parameter) for table in several)
 
     return option((), TABLES, help, section, make, **more)

@@ -107,7 +107,7 @@ def request_from_certificate(
         raise InputError(UNREADABLE.format("request")) from None
     shown = parameters["shown"]
     request = AuditRequest(
-        Target(name, query, where=where, read=read),
+        Target(name, query, where=where, read=read, shared=read.given),  # with a population of another format
         roles,
         all_requirements,
         inputs=inputs,

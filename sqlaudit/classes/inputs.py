@@ -21,7 +21,8 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
-from sqlaudit.base.spec import Target
+from sqlaudit.base.parameter_names import speaking
+from sqlaudit.base.spec import Reading, Said, Target, said_in_texts
 from sqlaudit.hierarchies.read import read_section, tree_of, tree_of_csv
 
 # Class functions that are curves: by break points, by an expression, or Gompertz's (Hsu, 3.6).
@@ -309,17 +310,18 @@ def further_targets(inputs: Mapping[str, object], audited: Target) -> tuple[Targ
 
 
 def population_target(inputs: Mapping[str, Any], audited: Target) -> Target:
-    """Return the population table as a target. Files are read with the options of the audited one."""
-    population: Mapping[str, str] | Target = inputs["population"]
+    """Return the population table as a target. Files are read with the options of the audited one, and its own."""
+    population: Mapping[str, Any] | Target = inputs["population"]
+    reading = audited.reading or Reading(audited.read)
     if isinstance(population, Target):
-        return population
-    return Target(
+        return reading.over(population, "population")
+    target = Target(
         relation=population.get("table", ""),
         query=population.get("query", ""),
         where=population.get("where", ""),
-        read=audited.read,
         label=population.get("table", "") or "the population query",
     )
+    return reading.table(target, "population", population.get("read"))
 
 
 def _section(node: Node, readers: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
@@ -437,13 +439,31 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _population(node: Node, _: Path) -> dict[str, str]:
+def _population(node: Node, _: Path) -> dict[str, Any]:
     if not node.is_mapping:
         return {"table": node.text("'population'")}
-    parts = {key.text("a key"): value.text("a part of 'population'") for key, value in node.pairs("'population'")}
-    if parts.keys() - {"table", "query", "where"} or ("table" in parts) == ("query" in parts):
-        raise node.fail("'population' has a table or a query, and may have a condition: where.")
+    parts: dict[str, Any] = {
+        (name := key.text("a key")): _said(value) if name == "read" else value.text("a part of 'population'")
+        for key, value in node.pairs("'population'")
+    }
+    if parts.keys() - {"table", "query", "where", "read"} or ("table" in parts) == ("query" in parts):
+        raise node.fail("'population' has a table or a query, and may have a condition: where, and read.")
     return parts
+
+
+def _said(node: Node) -> Said:
+    """Return how the files of one table are read."""
+    texts = {
+        key.text("a key"): [item.text("'read'") for item in value.items("'read'")]
+        if isinstance(value.value, list)
+        else value.text("'read'")
+        for key, value in node.pairs("'read'")
+    }
+    try:
+        with speaking(lambda field, _: "'read'" if field == "read" else None):
+            return said_in_texts(texts)
+    except UsageError as error:
+        raise node.fail(str(error)) from None
 
 
 def _columns(node: Node, _: Path) -> tuple[str, ...]:

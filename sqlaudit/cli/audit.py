@@ -128,6 +128,8 @@ def _certified_audit(
         raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
     if request.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
+    if "population" in request.inputs and request.target.reading is not None and request.target.reading.tables:
+        raise UsageError("A certificate has no --read beside a population. Write 'read' under it in the inputs file.")
     if further.new_key and further.key is not None:
         tell(f"created the key {str(further.key)!r}; publish its public half, {str(make_key(further.key))!r}.")
     key = None if further.key is None else read_private_key(further.key)

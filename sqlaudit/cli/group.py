@@ -28,7 +28,7 @@ _FLAG_OF_FIELD = {
     "from_": "--from",
 }
 """Flags that differ from the name of their field."""
-_NEEDS_NO_QUOTES = re.compile(r"[\w,.:=%/*+@-]+")
+_NEEDS_NO_QUOTES = re.compile(r"[\w,.:=%/*+@…-]+")
 
 
 def on_the_command_line(field: str, values: tuple[object, ...]) -> str:

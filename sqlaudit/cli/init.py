@@ -11,9 +11,9 @@ import click
 
 from sqlaudit.base.errors import ConnectionFailed, EngineError, ExitCode, UsageError
 from sqlaudit.base.files import check_destination, check_ending, exists, write_text
-from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.spec import Limits, Reading, Target
 from sqlaudit.cli.exits import say, tell
-from sqlaudit.cli.options import Work, limit_options
+from sqlaudit.cli.options import Work, limit_options, read_options
 from sqlaudit.cli.output import print_data
 from sqlaudit.cli.requests import PATH, command_of, in_section
 
@@ -56,6 +56,7 @@ _output_option = in_section("Output")
         writes=True,
         help="Also write the JSON Schema for editors, and refer to it.",
     ),
+    read_options,
     limit_options,
 )
 def command(
@@ -66,6 +67,7 @@ def command(
     output: Path,
     force: bool,
     schema: Path | None,
+    read: Reading,
     limits: Limits,
 ) -> int:
     """Write a commented policy for the tables of a database, or for files.
@@ -77,9 +79,11 @@ def command(
       sqlaudit init --db clinic.duckdb
       sqlaudit init --db-env CLINIC_URL public.patients
       sqlaudit init patients.csv
+      sqlaudit init visits.xlsx --sheet Visits --skip 1
     """
     from sqlaudit.cli.session import session
-    from sqlaudit.gates.proposal import is_judged, proposed_policy
+    from sqlaudit.engines import check_reading
+    from sqlaudit.gates.proposal import is_judged, proposed_policy, tables_of
     from sqlaudit.gates.schema import policy_schema
     from sqlaudit.reports.document import plural
     from sqlaudit.reports.formats import render_json
@@ -96,9 +100,12 @@ def command(
     if connection is None and not names:
         raise UsageError("No tables are given. Name a database with --db, --db-env or --dbt-profile, or files.")
     database = None if connection is None else _database(connection)
-    targets = [Target(relation=name) for name in names]
+    targets = [read.table(Target(relation=name), Path(name).name if names[1:] else "") for name in names]
     with session(database, limits, Work(), *targets) as engine:
-        tables = _propose_tables(engine, names, "file" if connection is None else "table", folder)
+        if not names:
+            targets = [read.table(Target(relation=name)) for name in tables_of(engine)]
+            check_reading(engine, targets, read)
+        tables = _propose_tables(engine, targets, "file" if connection is None else "table", folder, bool(names))
     if connection is not None and connection[0] == "duckdb":
         connection = "duckdb", relative_to_folder(connection[1], folder)
     text = proposed_policy(connection, tables, relative_to_folder(schema, folder) if schema else "")
@@ -120,28 +127,31 @@ def command(
     return ExitCode.OK
 
 
-def _propose_tables(engine: Engine, names: Sequence[str], kind: str, folder: Path) -> list[ProposedTable]:
+def _propose_tables(
+    engine: Engine, targets: Sequence[Target], kind: str, folder: Path, named: bool
+) -> list[ProposedTable]:
     """Return the tables with their profiles. A table that cannot be read is left out, unless it was named.
 
     Raises:
         UsageError: a named table cannot be read, or no table can.
     """
-    from sqlaudit.gates.proposal import ProposedTable, tables_of, with_entities, with_group_sizes
+    from sqlaudit.gates.proposal import ProposedTable, with_entities, with_group_sizes
     from sqlaudit.profiles.names import reason_for_things
     from sqlaudit.profiles.request import ProfileRequest
     from sqlaudit.profiles.run import profile_target
 
-    all_names = list(names) or tables_of(engine)
-    _check_readable(engine, names)
-    if len(all_names) > MOST_TABLES:
-        tell(f"of {len(all_names)} tables, the policy has the first {MOST_TABLES}. Name others as arguments.")
+    if named:
+        _check_readable(engine, targets)
+    if len(targets) > MOST_TABLES:
+        tell(f"of {len(targets)} tables, the policy has the first {MOST_TABLES}. Name others as arguments.")
     tables = []
-    for name in all_names[:MOST_TABLES]:
+    for target in targets[:MOST_TABLES]:
+        name = target.relation
         try:
-            profile = profile_target(engine, ProfileRequest(Target(relation=name)))
-            relation = engine.open(Target(relation=name))
+            profile = profile_target(engine, ProfileRequest(target))
+            relation = engine.open(target)
         except (UsageError, EngineError) as error:
-            if names or isinstance(error, ConnectionFailed):
+            if named or isinstance(error, ConnectionFailed):
                 raise
             say(f"{name} is left out: {error}")
             continue
@@ -149,22 +159,23 @@ def _propose_tables(engine: Engine, names: Sequence[str], kind: str, folder: Pat
         things = reason_for_things(Path(name).stem if kind == "file" else name.rpartition(".")[2], profile.columns)
         if kind == "file":
             written = relative_to_folder(written, folder)
-        tables.append((ProposedTable(kind, written, profile, things=things), relation))
+        read = target.read_as(engine.reading_options(target))
+        tables.append((ProposedTable(kind, written, profile, things=things, read=read), relation))
     if not tables:
         raise UsageError("This database has no readable table or view.")
     return with_entities(engine, with_group_sizes(engine, tables))
 
 
-def _check_readable(engine: Engine, names: Sequence[str]) -> None:
+def _check_readable(engine: Engine, targets: Sequence[Target]) -> None:
     """Raise one error for all named tables that cannot be opened, before anything runs.
 
     Raises:
         UsageError: a table cannot be opened.
     """
     messages = []
-    for name in names:
+    for target in targets:
         try:
-            engine.open(Target(relation=name))
+            engine.open(target)
         except UsageError as error:
             messages.append(str(error))
     if messages:

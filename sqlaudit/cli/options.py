@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,14 +26,16 @@ from sqlaudit.base.options import (
     options_of,
     parts_of,
     request_from,
+    split_list,
 )
-from sqlaudit.base.spec import CLASSES, LOOK, Buckets, Limits, ReadOptions, Target
+from sqlaudit.base.spec import CLASSES, LOOK, Buckets, Limits, Reading, ReadOptions, Said, Target, said_in_texts
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
     OptionGroup,
     group_options,
     in_section,
+    null_values,
     option_values,
     options_for,
     parameters_of,
@@ -120,16 +122,51 @@ def target_of(
     if query and where:
         raise UsageError("--where applies to a table or file: put the condition into --query.")
     buckets = _take_buckets(read_values)
-    read = read_request(ReadOptions, **read_values)
+    reading = reading_of(**read_values)
+    target = Target(relation=name or "", query=query or "", where=where or "", buckets=buckets)
     if name == "-":
-        target = Target(relation=spool_stdin(read.format), where=where or "", read=read, label="stdin")
-    else:
-        target = Target(relation=name or "", query=query or "", where=where or "", read=read)
-    return {"target": target if buckets is None else replace(target, buckets=buckets), "db": db}
+        stdin = reading.table(replace(target, label="stdin"), "target")
+        target = replace(stdin, relation=spool_stdin(stdin.read.format))
+    return {"target": reading.table(target, "target"), "db": db}
+
+
+_OF_A_TABLE = re.compile(r"(?P<name>.+?):(?P<options>\s*\"?[\w-]+\s*=.*)", re.DOTALL)
+"""A table and its options. The name may have a colon itself (`C:\\data.xlsx`)."""
+
+
+def reading_of(**values: Any) -> Reading:
+    """Return how files are read, from click's values of the options of all tables and of single ones.
+
+    Raises:
+        UsageError: an option that does not exist, or does not take its value.
+    """
+    tables: dict[str, Said] = {}
+    for text in values.pop("read_tables"):
+        match = _OF_A_TABLE.fullmatch(text)
+        items = [item.partition("=") for item in split_list(match["options"], "--read")] if match else []
+        if match is None or not all(equals for _, equals, _ in items):
+            raise UsageError("--read takes NAME:option=value,…, for example release:sheet=Data,skip=1.")
+        texts: dict[str, str | tuple[str, ...]] = {}
+        for key, _, written in items:
+            name, value = key.strip().replace("-", "_"), written.strip()
+            if value[:1] == '"':
+                (value,) = split_list(value, "--read")
+            texts[name] = null_values(value) if name == "null_values" else value.replace('""', "")
+        tables[match["name"]] = {**tables.get(match["name"], {}), **said_in_texts(texts)}
+    return Reading(read_request(ReadOptions, **values), tables)
 
 
 _input_option = in_section("Input")
-read_parameters = parameters_of(ReadOptions, last=("all_text", "hive_partitioning", "labels"))
+read_parameters = (
+    *parameters_of(ReadOptions, last=("all_text", "hive_partitioning", "labels")),
+    _input_option(
+        "--read",
+        "read_tables",
+        multiple=True,
+        metavar="NAME:OPTIONS",
+        help="Options of one table, by its role or file: release:sheet=Data,skip=1. Repeatable.",
+    ),
+)
 TARGET = (
     click.Argument(["name"], metavar="[TARGET]", required=False),
     _input_option(
@@ -161,8 +198,8 @@ bucket_parameters = tuple(
 )
 bucketized_options = OptionGroup(target_of, *TARGET, *bucket_parameters)
 """`target_options` for commands that also take the two tables of a bucketized release."""
-read_options = group_options("read", functools.partial(read_request, ReadOptions), *read_parameters)
-"""How files are read; the command gets `read: ReadOptions`."""
+read_options = group_options("read", reading_of, *read_parameters)
+"""How files are read; the command gets `read: Reading`."""
 
 # A request with all of its parts: what the command line makes of the registry's declarations.
 
@@ -170,12 +207,12 @@ read_options = group_options("read", functools.partial(read_request, ReadOptions
 def _released(*, release: str, db: str | None, **values: object) -> dict[str, object]:
     """Return the name of a release and its database, with how files are read, and its second table in buckets."""
     buckets = _take_buckets(values)
-    return {"release": release, "db": db, "read": read_request(ReadOptions, **values), "buckets": buckets}
+    return {"release": release, "db": db, "read": reading_of(**values), "buckets": buckets}
 
 
 def _series(*, targets: tuple[str, ...], db: str | None, **values: object) -> dict[str, object]:
     """Return the names of several releases and their database, with how files are read."""
-    return {"targets": targets, "db": db, "read": read_request(ReadOptions, **values)}
+    return {"targets": targets, "db": db, "read": reading_of(**values)}
 
 
 def _database_option(help: str) -> click.Option:
@@ -232,7 +269,7 @@ def whole_request(request: type[object], last: Sequence[str] = (), **help_texts:
             table_fields = dict(group.extract(values))
             # Groups of one table call it `target`; the request calls it by the name of its part
             if (target := table_fields.pop("target", None)) is not None:
-                fields |= {"read": target.read, name: target}
+                fields |= {"read": target.reading, name: target}
             fields |= table_fields
         fields |= option_values(options, values)
         arguments: dict[str, object] = {"request": request_from(request, fields)}

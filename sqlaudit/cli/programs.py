@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.names import closest
-from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.spec import Limits, Reading, ReadOptions, Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.options import Work, limit_options, read_options
 from sqlaudit.cli.output import print_data
@@ -38,7 +39,7 @@ _table_option = in_section("Tables for agents")
     read_options,
     limit_options,
 )
-def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits) -> int:
+def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Reading, limits: Limits) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 
     The tools are profile, audit, columns, disclosure and persons. They read only the tables named
@@ -62,7 +63,7 @@ def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: R
 
 
 def offered_tables(
-    names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: ReadOptions, limits: Limits
+    names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Reading, limits: Limits
 ) -> OfferedTables:
     """Return the tables that agents may ask about, with the limits of a call.
 
@@ -76,9 +77,22 @@ def offered_tables(
     if db is None:
         if tables:
             raise UsageError("--tables needs --db: name files as arguments.")
-        return OfferedTables(check_table_count(files_of(names)), None, read, limits)
+        files = check_table_count(files_of(names))
+        return OfferedTables(files, None, _reads(files, None, read, limits), limits)
     connection = database(db)
-    return OfferedTables(check_table_count(_find_tables(connection, tables, limits)), connection, read, limits)
+    named = check_table_count(_find_tables(connection, tables, limits))
+    return OfferedTables(named, connection, _reads(named, connection, read, limits), limits)
+
+
+def _reads(tables: Mapping[str, str], db: str | None, read: Reading, limits: Limits) -> Mapping[str, ReadOptions]:
+    """Return how each table is read; none if nothing was said. Raise UsageError if no table has what was said."""
+    from sqlaudit.cli.session import session
+
+    if read == Reading():
+        return {}
+    targets = [read.table(Target(relation=relation, label=name)) for name, relation in tables.items()]
+    with session(db, limits, Work(), *targets) as engine:
+        return {target.label: target.read_as(engine.reading_options(target)) for target in targets}
 
 
 def _find_tables(db: str, named: tuple[str, ...], limits: Limits) -> dict[str, str]:

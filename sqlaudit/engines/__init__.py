@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ from sqlaudit.base.addresses import Whereabouts, whereabouts
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import EngineError, MissingDriver, UsageError
 from sqlaudit.base.files import exists
+from sqlaudit.base.names import closest
 from sqlaudit.base.options import made
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.spec import Limits, Target
+from sqlaudit.base.spec import Limits, Reading, Target
 from sqlaudit.engines.contract import Database, Engine
 
 if TYPE_CHECKING:
@@ -45,7 +46,54 @@ def connect(db: Database = None, limits: Limits | None = None, *targets: Target)
         ...     engine.name
         'DuckDB'
     """
-    targets = tuple(table for target in targets for table in target.tables)
+    tables = tuple(table for target in targets for table in target.tables)
+    engine = _engine_of(db, limits, tables)
+    try:
+        check_reading(engine, tables)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def check_reading(engine: Engine, tables: Sequence[Target], reading: Reading | None = None) -> None:
+    """Check what was said of how the tables of a command are read, before any of them is.
+
+    Args:
+        engine: the engine that reads them. tables: all of them. reading: what was said; None = as the tables have it.
+
+    Raises:
+        UsageError: options of a table that is not there, or of a name that two tables have; or options of all tables,
+            of which none has such a format.
+    """
+    reading = reading or next((table.reading for table in tables if table.reading), None)  # they have the same
+    if reading is not None and reading.tables:
+        _check_names(reading, [table for table in tables if table.reading])
+    if any(table.shared for table in tables):
+        taken = frozenset[str]().union(*map(engine.reading_options, tables))
+        for table in tables:
+            if unused := table.shared - taken:
+                engine.open(replace(table, shared=table.shared - unused))  # which says why it does not take them
+
+
+def _check_names(reading: Reading, tables: Sequence[Target]) -> None:
+    """Raise UsageError if what is said of one table names none of these, or several."""
+    from sqlaudit.engines.writing import tables_named
+
+    tables = [*tables, *(table.file(name) for table in tables for name in tables_named(table.query))]
+    for name in reading.tables:
+        count = sum(name in table.names for table in tables)
+        if count > 1:
+            raise UsageError(f"{spelled('read')}: {count} tables are called {name!r}. Name one by its role or path.")
+        if not count:
+            names = [table.role or table.name for table in tables]
+            hint = closest(name, [*names, *(other for table in tables for other in table.names)])
+            hint = hint or (f" There are: {', '.join(names)}." if names else "")
+            raise UsageError(f"{spelled('read')}: there is no table {name!r}.{hint}")
+
+
+def _engine_of(db: Database, limits: Limits | None, targets: Sequence[Target]) -> Engine:
+    """Return the engine for a database, as `connect` does, without a check of how its tables are read."""
     frames = [target.frame for target in targets if _is_spark(target.frame)]
     if _is_spark(db) or (frames and db is None):
         session: object = db if db is not None else frames[0].sparkSession
@@ -82,7 +130,10 @@ def opened(
     Raises:
         SqlauditError: whatever `connect` raises.
     """
-    return nullcontext(db) if isinstance(db, Engine) else connect(db, made(Limits, limits, "limits"), *targets)
+    if not isinstance(db, Engine):
+        return connect(db, made(Limits, limits, "limits"), *targets)
+    check_reading(db, [table for target in targets for table in target.tables])
+    return nullcontext(db)
 
 
 _WAREHOUSES = {

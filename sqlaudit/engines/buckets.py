@@ -32,7 +32,7 @@ def open_buckets(engine: Engine, target: Target, buckets: Buckets) -> Relation:
     Raises:
         UsageError: a column does not exist, or the tables are not the two of one release.
     """
-    persons, values = engine.open(replace(target, buckets=None)), engine.open(buckets.target(target.read))
+    persons, values = engine.open(replace(target, buckets=None)), engine.open(buckets.target(target))
     dialect = engine.dialect
     buckets_of_persons = _find_column(buckets.column, persons, "bucket_column")
     bucket = _find_column(buckets.column, values, "bucket_column")

@@ -50,7 +50,11 @@ _TABLES: dict[str, ParameterOfPython] = {
     "release": ("Any", REQUIRED, ""),
     "query": ("str", "", "one SELECT instead of a target."),
     "where": ("str", "", "a SQL condition on the rows."),
-    "read": ("ReadOptions | Mapping[str, Any] | None", None, "how files are read."),
+    "read": (
+        "ReadOptions | Mapping[str, Any] | None",
+        None,
+        'how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet": "Data"}}`.',
+    ),
     "buckets": (
         "Buckets | Mapping[str, Any] | None",
         None,

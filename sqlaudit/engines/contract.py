@@ -215,6 +215,10 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"{self.name} has no workbench")
 
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: none, unless it is a file."""
+        return frozenset()
+
     def files(self) -> Sequence[Path]:
         """Return the files that the engine reads, or may read."""
         return ()

@@ -120,7 +120,7 @@ def files_read(db: object, targets: Iterable[Target]) -> Iterator[Path]:
         yield from _database_files(file)
     for table in (table for target in targets for table in target.tables):
         names = [table.relation] if table.relation else []
-        for name in names + _tables_named(table.query):
+        for name in names + tables_named(table.query):
             yield from files_named(name)
 
 
@@ -131,7 +131,7 @@ def files_named(text: str) -> list[Path]:
     return matching(text) if text else []
 
 
-def _tables_named(query: str) -> list[str]:
+def tables_named(query: str) -> list[str]:
     """Return the tables that a query names, some of which are files; none if the query cannot be read."""
     if not query:
         return []

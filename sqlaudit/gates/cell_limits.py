@@ -9,10 +9,10 @@ from pathlib import Path
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import all_options_of, request_from
 from sqlaudit.base.spec import Target
-from sqlaudit.gates.keys import SOME_TEXTS, TEXT_OR_TEXTS, YES_OR_NO, Keys, described, key_of
+from sqlaudit.gates.keys import SOME_TEXTS, YES_OR_NO, Keys, described, key_of
 from sqlaudit.gates.nodes import PolicySection, flag, text, texts
 from sqlaudit.gates.result import CellLimit
-from sqlaudit.gates.tables import other_table
+from sqlaudit.gates.tables import OTHER_TABLES, other_tables
 from sqlaudit.models import presets
 from sqlaudit.models.registry import CELL_RULES, parse_requirements
 from sqlaudit.tabular.request import CELLS, CODES, ROWS, TOTALS, AggregatesRequest
@@ -32,8 +32,8 @@ ANY_TABLE = Target(relation="any table")
 """The table of a rule in a policy, until a test puts its own there."""
 CELL_KEYS: Keys = {
     **{name: key_of(option) for name, option in CELL_OPTIONS.items()},
-    "before": described("Older releases: of the same connection, or files.", TEXT_OR_TEXTS),
-    "linked": described("Further tables of the same people, judged together with this one.", TEXT_OR_TEXTS),
+    "before": described("Older releases: of the same connection, or files.", OTHER_TABLES),
+    "linked": described("Further tables of the same people, judged together with this one.", OTHER_TABLES),
     SHOWN: described("Name unsafe cells by their dimensions in reports.", YES_OR_NO),
     "require": described(f"Rules for cells: {', '.join(CELL_RULES)}.", SOME_TEXTS),
     PRESET: described("Published rules for cells; `sqlaudit models --presets` lists them.", SOME_TEXTS),
@@ -54,10 +54,7 @@ def read_cells(section: PolicySection, connection: str, folder: Path) -> tuple[C
     show_cells = section.take(SHOWN, flag, False)
     if not options.get("hierarchies", CODES).endswith(CODES):
         options["hierarchies"] = str(folder / options["hierarchies"])
-    before, linked = (
-        tuple(other_table(name, connection, folder, patterns=True) for name in section.take(key, texts, ()))
-        for key in OTHERS
-    )
+    before, linked = (section.take(key, other_tables, (), section.mistakes, connection, folder) for key in OTHERS)
     rules, published = section.take("require", texts, ()), section.take(PRESET, texts, ())
     if section.mistakes:
         return ()

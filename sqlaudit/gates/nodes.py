@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ from sqlaudit.base.options import (
     request_from,
 )
 from sqlaudit.base.parameter_names import speaking
-from sqlaudit.base.spec import Coverage, Roles, SafeHarbor, Sampling
+from sqlaudit.base.spec import Coverage, ReadOptions, Roles, SafeHarbor, Sampling
 from sqlaudit.gates.result import Mistake, Place, Threshold
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ _KEYS = {
     "columns": "among",
     "level": "levels",
     "db": "the connection",
+    "read": "'read'",
     "buckets": "`sqlaudit audit --buckets`",
 }
 """What a policy calls the fields of requests: its keys, and where it has none for a field, what it has instead."""
@@ -75,6 +77,18 @@ def yaml_text(text: str) -> str:
         return text
     written = json.dumps(text, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in written)
+
+
+def yaml_read(options: ReadOptions, indent: str) -> Iterator[str]:
+    """Yield the lines of `read:` with the options that differ from the default; none without any."""
+    for position, name in enumerate(one.name for one in fields(options) if one.name in options.given):
+        value = getattr(options, name)
+        if isinstance(value, tuple):
+            written = "[" + ", ".join(map(yaml_text, value)) + "]"
+        else:
+            written = str(value).lower() if isinstance(value, bool | int) else yaml_text(value)
+        yield from [] if position else [f"{indent}read:"]
+        yield f"{indent}  {name}: {written}"
 
 
 def place_of(node: Node) -> Place:

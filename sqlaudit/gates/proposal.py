@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import Relation
+from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
-from sqlaudit.gates.nodes import yaml_text
+from sqlaudit.gates.nodes import yaml_read, yaml_text
 from sqlaudit.profiles.names import find_group_sizes, words_of
 from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, CountTable, ProfileResult, Role
 from sqlaudit.profiles.run import entity_by, keys, propose_entity, repeating
@@ -25,6 +26,7 @@ class ProposedTable:
     Args:
         entity: the column that names the person of a row, and why it is thought to; both empty when none is.
         things: why the rows seem to be things and not people; empty when they may be people.
+        read: how the file is read.
     """
 
     kind: str
@@ -33,6 +35,7 @@ class ProposedTable:
     entity: str = ""
     why: str = ""
     things: str = ""
+    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 def tables_of(engine: Engine) -> list[str]:
@@ -117,6 +120,7 @@ def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
 def _table(table: ProposedTable) -> Iterator[str]:
     """Yield the lines of a table: its roles with the reasons for them, and its requirements."""
     yield f"- {table.kind}: {yaml_text(table.written)} # {table.profile.rows:,} rows"
+    yield from yaml_read(table.read, "  ")
     if table.profile.cells is not None:
         yield from _cells(table.profile.cells)
         return

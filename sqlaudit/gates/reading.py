@@ -14,7 +14,7 @@ from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node, composed, load_nodes
 from sqlaudit.base.options import COLUMN, NAMES, options_of
 from sqlaudit.base.parameter_names import speaking
-from sqlaudit.base.spec import Coverage, Roles, Sampling, Target
+from sqlaudit.base.spec import Coverage, ReadOptions, Roles, Sampling, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import conninfo, read_connections
 from sqlaudit.gates.keys import COLUMN_KEY, COLUMN_LIST, TEXT, YES_OR_NO, Keys, described, keys_of
@@ -47,6 +47,7 @@ from sqlaudit.gates.requirements import (
     read_requirements,
 )
 from sqlaudit.gates.result import (
+    CellLimit,
     Connection,
     LossLimit,
     Mistake,
@@ -482,7 +483,7 @@ def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
     targets = {(table.connection, table.name): table.target for table in tables if table.target is not None}
-    return tuple(_with_originals(_with_twin(table, tables), targets) for table in tables)
+    return tuple(_with_others(_with_twin(table, tables), targets) for table in tables)
 
 
 def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
@@ -498,20 +499,33 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 
 
-def _with_originals(table: TableEntry, targets: Mapping[tuple[str, str], Target]) -> TableEntry:
-    """The table; an original or older release that bears the name of another entry of its connection is its table."""
+def _with_others(table: TableEntry, targets: Mapping[tuple[str, str], Target]) -> TableEntry:
+    """The table; an original or older release that bears the name of another entry of its connection is its table.
 
-    def named(test: TestSpec) -> TestSpec:
-        others = (
-            [targets.get((table.connection, other.name), other) for other in test.limit.others] if test.limit else []
-        )
-        if isinstance(test.limit, SeriesLimit):
-            return replace(test, limit=replace(test.limit, before=tuple(others)))
-        if isinstance(test.limit, LossLimit):
-            return replace(test, limit=replace(test.limit, original=others[0]))
-        if isinstance(test.limit, SyntheticLimit):
-            original, *holdout = others
-            return replace(test, limit=replace(test.limit, original=original, holdout=holdout[0] if holdout else None))
+    Any other is read as this table is, with the options of its own format, unless it says how itself.
+    """
+    if table.target is None:
+        return table
+    read = table.target.read
+
+    def alike(other: Target) -> Target:
+        return replace(other, read=read, shared=read.given) if other.read == ReadOptions() else other
+
+    def named(other: Target) -> Target:
+        return targets.get((table.connection, other.name)) or alike(other)
+
+    def with_others(test: TestSpec) -> TestSpec:
+        limit = test.limit
+        if isinstance(limit, SeriesLimit):
+            return replace(test, limit=replace(limit, before=tuple(map(named, limit.before))))
+        if isinstance(limit, LossLimit):
+            return replace(test, limit=replace(limit, original=named(limit.original)))
+        if isinstance(limit, SyntheticLimit):
+            holdout = None if limit.holdout is None else named(limit.holdout)
+            return replace(test, limit=replace(limit, original=named(limit.original), holdout=holdout))
+        if isinstance(limit, CellLimit):
+            before, linked = (tuple(map(alike, others)) for others in (limit.before, limit.linked))
+            return replace(test, limit=replace(limit, before=before, linked=linked))
         return test
 
-    return replace(table, tests=tuple(map(named, table.tests)))
+    return replace(table, tests=tuple(map(with_others, table.tests)))

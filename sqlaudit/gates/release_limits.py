@@ -8,11 +8,11 @@ from pathlib import Path
 
 from sqlaudit.base.errors import OutOfRange, UnknownColumn, UsageError
 from sqlaudit.base.options import all_options_of
-from sqlaudit.base.spec import Roles
-from sqlaudit.gates.keys import LIMIT, POSITIVE, SOME_TEXTS, TEXT_OR_TEXTS, YES_OR_NO, Keys, described, key_of, keys_of
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.gates.keys import LIMIT, POSITIVE, SOME_TEXTS, YES_OR_NO, Keys, described, key_of, keys_of
 from sqlaudit.gates.nodes import PolicySection, choice, flag, number, text, texts, whole
 from sqlaudit.gates.result import LossLimit, SeriesLimit, SyntheticLimit
-from sqlaudit.gates.tables import other_table
+from sqlaudit.gates.tables import OTHER_TABLE, OTHER_TABLES, other_table, other_tables
 from sqlaudit.models.measures import OF_RELEASES
 from sqlaudit.models.registry import OF_SYNTHETIC, parse_requirements
 from sqlaudit.models.releases import MInvariance
@@ -21,10 +21,12 @@ from sqlaudit.reports.document import limit as exact
 
 # Limits on what a release may lose against its original, as a policy writes them.
 
+UNKNOWN = Target(relation="?")
+"""A table that could not be read from the policy."""
 LOSS = "loss"
 FIGURES = ("value", "mean", "share")
 LOSS_KEYS: Keys = {
-    "original": described("The original table: of the same connection, or a file."),
+    "original": described("The original table: of the same connection, or a file.", OTHER_TABLE),
     "measure": {"enum": list(OF_RELEASES), "description": "As for sqlaudit compare."},
     "of": {
         "enum": list(FIGURES),
@@ -52,10 +54,10 @@ def read_loss(section: PolicySection, connection: str, folder: Path) -> tuple[Lo
         return ()
     at_least = "at_least" in section
     bound = "at_least" if at_least else "at_most"
-    original = section.take("original", text, "?")
+    where = (section.mistakes, connection, folder)
     hierarchies = section.take("hierarchies", text, "")
     loss = LossLimit(
-        original=other_table(original, connection, folder),
+        original=section.take("original", other_table, UNKNOWN, *where),
         measure=section.take("measure", choice, "", OF_RELEASES),
         limit=section.take(bound, number, Fraction(0)),
         at_least=at_least,
@@ -107,7 +109,7 @@ def check_loss(loss: LossLimit, roles: Roles) -> None:
 M_INVARIANCE = MInvariance.name
 SERIES_KEYS: Keys = {
     "m": described("Minimum rows of a class, all with different sensitive values.", POSITIVE),
-    "before": described("All older releases of this table: of the same connection, or files.", TEXT_OR_TEXTS),
+    "before": described("All older releases of this table: of the same connection, or files.", OTHER_TABLES),
     "entity": described("The column that identifies the person, if the table has no 'entity'."),
     "counterfeits": described("Rows without an entity are counterfeits.", YES_OR_NO),
 }
@@ -124,10 +126,9 @@ def read_series(section: PolicySection, connection: str, folder: Path) -> tuple[
         sentence = f"{M_INVARIANCE} needs {' and '.join(missing)}: the limit, and all older releases of this table."
         section.mistakes.add(section.node, sentence)
         return ()
-    before = section.take("before", texts, ())
     limit = SeriesLimit(
         section.take("m", whole, 1),
-        tuple(other_table(name, connection, folder) for name in before),
+        section.take("before", other_tables, (), section.mistakes, connection, folder),
         section.take("entity", text, ""),
         section.take("counterfeits", flag, False),
     )
@@ -167,8 +168,8 @@ SYNTHETIC = "synthetic"
 KNOWN = next(option for option in all_options_of(CompareRequest) if option.name == "known")
 """The option with the number of known columns."""
 SYNTHETIC_KEYS: Keys = {
-    "original": described("The table that it was made from: of the same connection, or a file."),
-    "holdout": described("People who were not used for it: of the same connection, or a file."),
+    "original": described("The table that it was made from: of the same connection, or a file.", OTHER_TABLE),
+    "holdout": described("People who were not used for it: of the same connection, or a file.", OTHER_TABLE),
     "require": described(f"Requirements: {', '.join(OF_SYNTHETIC)}.", SOME_TEXTS),
     KNOWN.name: key_of(KNOWN),
     "hierarchies": described("A file or folder: numbers are compared at its first level. Default: as they are."),
@@ -184,11 +185,11 @@ def read_synthetic(section: PolicySection, connection: str, folder: Path) -> tup
     if missing := [key for key in ("original", "require") if key not in section]:
         section.mistakes.add(section.node, f"{SYNTHETIC} needs {' and '.join(missing)}.")
         return ()
-    holdout, hierarchies = section.take("holdout", text, ""), section.take("hierarchies", text, "")
+    hierarchies, where = section.take("hierarchies", text, ""), (section.mistakes, connection, folder)
     base = SyntheticLimit(
-        original=other_table(section.take("original", text, "?"), connection, folder),
+        original=section.take("original", other_table, UNKNOWN, *where),
         requirement=None,
-        holdout=other_table(holdout, connection, folder) if holdout else None,
+        holdout=section.take("holdout", other_table, None, *where),
         hierarchies=str(folder / hierarchies) if hierarchies else "",
         known=section.take("known", whole, 0),
     )

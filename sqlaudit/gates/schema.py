@@ -33,6 +33,7 @@ def policy_schema() -> dict[str, object]:
             "table": _one_of(_KINDS, reading.TABLE),
             "persons": _one_of(_KINDS, tables.PERSON_KEYS, "entity"),
             "read": _section(READ_KEYS),
+            "other": {"oneOf": [TEXT, _one_of(("table", "file"), tables.OTHER_KEYS)]},
             "requirements": {
                 "type": "array",
                 "items": {

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Number, Status, Warned
-from sqlaudit.base.spec import ReadOptions, Requirement, Target
+from sqlaudit.base.spec import Requirement
 from sqlaudit.column_sets.request import ColumnRequest, FindSets
 from sqlaudit.column_sets.result import ColumnSets
 from sqlaudit.column_sets.search import find_columns
@@ -104,13 +104,6 @@ class SharedRuns(ABC, Generic[L, Result]):
         """The tests that a result decides."""
 
 
-def read_alike(entry: TableEntry, others: Iterable[Target]) -> list[Target]:
-    """Other tables, read as the entry's own where nothing was said of how to read them."""
-    assert entry.target is not None
-    read = entry.target.read
-    return [replace(other, read=read) if other.read == ReadOptions() else other for other in others]
-
-
 # Tests of the cells of published tables: one reading for all rules over the same cells.
 
 _OUTSIDERS = "Hidden cells are checked against outsiders only, not against contributors, who know their own part."
@@ -127,8 +120,9 @@ class CellTests(SharedRuns[CellLimit, AggregatesResult]):
 
         assert entry.target is not None
         rules = tuple(requirement for other in limits for requirement in other.request.requirements)
-        before, linked = (tuple(read_alike(entry, targets)) for targets in (limits[0].before, limits[0].linked))
-        request = replace(limits[0].request, target=entry.target, requirements=rules, before=before, linked=linked)
+        request = replace(
+            limits[0].request, target=entry.target, requirements=rules, before=limits[0].before, linked=limits[0].linked
+        )
         return find_unsafe_cells(self.engine, request)
 
     def _tests(
@@ -276,7 +270,7 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
         assert entry.target is not None
         first = limits[0]
         request = CompareRequest(
-            original=read_alike(entry, [first.original])[0],
+            original=first.original,
             release=entry.target,
             qi=entry.roles.quasi_identifiers,
             sensitive=entry.roles.sensitive,
@@ -350,7 +344,7 @@ class SeriesTests(SharedRuns[SeriesLimit, ReleasesResult]):
 
         assert entry.target is not None
         request = SeriesRequest(
-            targets=(*read_alike(entry, limits[0].before), entry.target),
+            targets=(*limits[0].before, entry.target),
             entity=limits[0].entity or entry.roles.entity or "",
             qi=entry.roles.quasi_identifiers,
             sensitive=entry.roles.sensitive,
@@ -391,12 +385,11 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
 
         assert entry.target is not None
         first, roles = limits[0], entry.roles
-        original, *holdout = read_alike(entry, first.others)
         request = CompareRequest(
-            original=original,
+            original=first.original,
             release=entry.target,
             synthetic=True,
-            holdout=holdout[0] if holdout else None,
+            holdout=first.holdout,
             qi=roles.quasi_identifiers,
             sensitive=roles.sensitive,
             values=roles.values,

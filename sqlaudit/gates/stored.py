@@ -18,6 +18,7 @@ from sqlaudit.base.errors import UnknownFile, UsageError
 from sqlaudit.base.files import PrivateFolder, check_destination, is_file, write_rows, write_text
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.result import Number, plain
+from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.classes.failing import AllFailing, FailingClass
 from sqlaudit.gates.nodes import Mistakes, flag, whole, yaml_text
 from sqlaudit.gates.result import UNDECIDED, Change, Drift, GateResult, GateTest, Moment, Outcome, Place, for_attribute
@@ -38,6 +39,10 @@ WITHOUT_ROLE = "columns without a role"
 _FALLS_SHORT = (Outcome.FAIL, Outcome.WARN, Outcome.EXCEPTED, Outcome.ACCEPTED)
 
 
+_NOT_DIGESTED = ("label", "shared", "role", "reading")
+"""Fields of a table that change no figure."""
+
+
 def digest(folder: Path, *parts: object) -> str:
     """A digest of what a test asks, without its place in the file; paths count from the policy's folder.
 
@@ -54,8 +59,10 @@ def _as_plain(value: object, folder: str) -> object:
         values = {
             field_of_value.name: getattr(value, field_of_value.name)
             for field_of_value in fields(value)
-            if field_of_value.name != "label"
+            if field_of_value.name not in _NOT_DIGESTED
         }
+        if isinstance(value, Target) and value.shared:  # options of its entry, which are digested there
+            values["read"] = ReadOptions()
         plain_values = {
             name: _as_plain(part, folder)
             for name, part in values.items()

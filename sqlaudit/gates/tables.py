@@ -17,7 +17,7 @@ from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.column_sets.counting import require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.sources import with_static
-from sqlaudit.gates.keys import READ, TEXT, TEXT_OR_TEXTS, Keys, described, keys_of
+from sqlaudit.gates.keys import READ, TEXT, TEXT_OR_TEXTS, Key, Keys, described, keys_of
 from sqlaudit.gates.nodes import Mistakes, PolicySection, day, place_of, text, texts, up_to
 from sqlaudit.gates.result import Connection, Mistake, PersonsEntry, PolicyException, TableEntry, TestSpec
 from sqlaudit.models.phrases import no_identifier
@@ -97,10 +97,36 @@ def _null_values(node: Node, what: str) -> tuple[str, ...]:
     return tuple(item.text(what) for item in node.items(what))
 
 
-def other_table(name: str, connection: str, folder: Path, *, patterns: bool = False) -> Target:
-    """A further table: of the connection, or a file, which is looked for beside the policy first."""
+OTHER_KEYS: Keys = {name: PLACE[name] for name in ("table", "file", "read")}
+OTHER_TABLE: Key = {"$ref": "#/$defs/other"}
+OTHER_TABLES: Key = {"anyOf": [OTHER_TABLE, {"type": "array", "items": OTHER_TABLE}]}
+
+
+def other_table(
+    node: Node, what: str, mistakes: Mistakes, connection: str, folder: Path, patterns: bool = False
+) -> Target:
+    """A further table: of the connection, or a file, which is looked for beside the policy first.
+
+    It is a text, or a mapping that also says how its file is read.
+    """
+    kind, read = "", ReadOptions()
+    if node.is_mapping:
+        section = mistakes.section(node, f"{what!r}", OTHER_KEYS)
+        kinds = [kind for kind in ("table", "file") if kind in section]
+        if len(kinds) != 1:
+            raise node.fail(f"{what!r} is a table or a file.")
+        (kind,) = kinds
+        read = _read_options(section["read"], mistakes) if "read" in section.filled else read
+    name = text(section[kind] if kind else node, what)
     is_beside_policy = not connection and (exists(folder / name) or (patterns and has_magic(name)))
-    return Target(relation=str(folder / name) if is_beside_policy else name, label=name)
+    return Target(relation=str(folder / name) if is_beside_policy or kind == "file" else name, read=read, label=name)
+
+
+def other_tables(node: Node, what: str, mistakes: Mistakes, connection: str, folder: Path) -> tuple[Target, ...]:
+    """Further tables; a single one is a list of one."""
+    alone = node.is_mapping or isinstance(node.value, str)
+    nodes = [node] if alone else node.items(what)
+    return tuple(other_table(item, what, mistakes, connection, folder, patterns=True) for item in nodes)
 
 
 # `persons` of a policy: who has rows in many tables, said once for every table with their column.

@@ -128,7 +128,7 @@ _LEVELS = OptionKind("levels", lambda _, value: value, python="Mapping[str, Any]
 def _target(given: Given, _: str) -> Target:
     """Return the target, which Python must name, and be it None."""
     named = {name: given[name] for name in ("query", "where", "read") if name in given}
-    return make_target(given["target"], **named)
+    return make_target(given["target"], role="target", **named)
 
 
 def _target_options() -> Iterator[Option]:

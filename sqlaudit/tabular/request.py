@@ -67,6 +67,11 @@ class CellPrice(StrEnum):
     ONE = "1"
 
 
+def _with_own_decimal(table: Target) -> Target:
+    """Return a table that is refused if it cannot have the decimal sign of all."""
+    return replace(table, shared=table.shared - {"decimal"})
+
+
 @dataclass(frozen=True)
 class AggregatesRequest:
     """A published table with its columns and totals, the tables related to it, and the rules for its cells.
@@ -226,9 +231,13 @@ class AggregatesRequest:
     def __post_init__(self) -> None:
         check_bounds(self)
         object.__setattr__(self, "price", CellPrice(self.price or CellPrice.COUNT))
-        for name in ("before", "linked"):  # the same rows of every table
-            tables = tuple(replace(table, where=table.where or self.target.where) for table in getattr(self, name))
-            object.__setattr__(self, name, tables)
+        # The same rows of every table; and one decimal sign, as numbers in texts of all tables are read with it
+        for name in ("before", "linked"):
+            tables = (replace(table, where=table.where or self.target.where) for table in getattr(self, name))
+            object.__setattr__(self, name, tuple(map(_with_own_decimal, tables)))
+        object.__setattr__(self, "target", _with_own_decimal(self.target))
+        if len({table.read.decimal for table in self.targets}) > 1:
+            raise UsageError(f"{spelled('decimal')} must be the same for all tables here. Write them with one sign.")
         self.marks()
         self.rates()
         self._check_protection()

@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +24,8 @@ import sqlaudit
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupted, UsageError
 from sqlaudit.base.guard import RandomRowsError
 from sqlaudit.base.relation import Kind, Statement
-from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.spec import Limits, Reading, ReadOptions, Target
+from sqlaudit.engines import check_reading
 from sqlaudit.engines.contract import View
 from sqlaudit.engines.spark.engine import SparkEngine, checkpoint
 from sqlaudit.engines.spark.errors import sentence
@@ -230,6 +232,18 @@ def test_parquet_files(plain: SparkEngine, tmp_path: Path) -> None:
     for options, reason in [({"encoding": "latin-1"}, "encoding"), ({"null_values": ("a",)}, "null values")]:
         with pytest.raises(UsageError, match=f"The option '{reason}' applies to text files"):
             rows(plain, tmp_path / "a.parquet", **options)
+
+
+def test_options_for_files_are_no_error_for_a_table_beside_them(plain: SparkEngine, tmp_path: Path) -> None:
+    write(tmp_path / "zip=01" / "a.parquet", age=[30, 30, 41])
+    reading = Reading(ReadOptions(hive_partitioning=True))
+    table, file = reading.table(Target("people"), "original"), reading.table(Target(str(tmp_path)), "release")
+    check_reading(plain, [table, file])
+    assert [column.name for column in plain.open(table).columns] == ["age", "odd.name 😀"]
+    assert [column.name for column in plain.open(file).columns] == ["age", "zip"]
+    for alone in ([table], [table, replace(reading, options=ReadOptions(skip=1)).table(file, "release")]):
+        with pytest.raises(UsageError, match="applies to text files, not to"):
+            check_reading(plain, alone)
 
 
 def test_statistics_of_parquet_decide_no_filter(plain: SparkEngine, tmp_path: Path) -> None:

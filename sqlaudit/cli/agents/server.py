@@ -134,16 +134,15 @@ class Desk:
         tool = TOOLS[name]
         arguments = tool.checked(call_arguments)
         table_names = [arguments.pop("table"), *([arguments.pop("static_from")] if "static_from" in arguments else [])]
-        tables = {label: self.offered.target(label).relation for label in table_names}
+        targets = [self.offered.target(label) for label in table_names]
         job = {
             "tool": name,
             "db": self.offered.db,
-            "tables": [[label, tables[label]] for label in table_names],
+            "tables": [[target.label, target.relation, asdict(target.read)] for target in targets],
             "arguments": arguments,
-            "read": asdict(self.offered.read),
             "limits": asdict(self.offered.limits),
         }
-        return job, tables
+        return job, {target.label: target.relation for target in targets}
 
     async def _run(self, job: Mapping[str, object], tables: Mapping[str, str]) -> tuple[str, bool]:
         """Run a job in a process. Return its output or one sentence, and True if it failed."""

@@ -50,13 +50,13 @@ class OfferedTables:
     Args:
         tables: tables or views of the database, or absolute paths of files, by the name that agents give.
         db: the database that a driver connects to, None for files.
-        read: how files are read.
+        reads: how the file of a table is read, by its name; by default where it is not here.
         limits: the budgets of each call.
     """
 
     tables: Mapping[str, str]
     db: str | None = None
-    read: ReadOptions = ReadOptions()
+    reads: Mapping[str, ReadOptions] = field(default_factory=dict)
     limits: Limits = Limits()
 
     def target(self, name: str) -> Target:
@@ -75,7 +75,7 @@ class OfferedTables:
             raise UsageError(f"The file of {name!r} is missing or was replaced by a link. It was not read.")
         if self.db is not None and Path(self.db).is_absolute() and not _is_file_without_link(self.db):
             raise UsageError("The file of the database is missing or was replaced by a link. It was not read.")
-        return Target(relation=relation, read=self.read, label=name)
+        return Target(relation=relation, read=self.reads.get(name, ReadOptions()), label=name)
 
 
 def _is_file_without_link(path: str) -> bool:

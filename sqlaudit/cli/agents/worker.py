@@ -55,8 +55,10 @@ def _call_tool(job: Mapping[str, Any], limits: Any) -> Any:
     from sqlaudit.cli.session import session
 
     tool, arguments = TOOLS[job["tool"]], dict(job["arguments"])
-    read = ReadOptions(**{**job["read"], "null_values": tuple(job["read"]["null_values"])})
-    targets = [Target(relation=relation, read=read, label=label) for label, relation in job["tables"]]
+    targets = [
+        Target(relation=relation, read=ReadOptions(**{**read, "null_values": tuple(read["null_values"])}), label=label)
+        for label, relation, read in job["tables"]
+    ]
     with session(job["db"], limits, Work(), *targets) as engine:
         opened = [engine.open(target) for target in targets]
         tool.check_columns(arguments, opened[0], opened[1] if len(opened) > 1 else None)

@@ -30,7 +30,7 @@ from pygments.token import Keyword, _TokenType
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import code_of as audit_code
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError, UsageError, verdict
-from sqlaudit.base.spec import Limits, ReadOptions, Requirement, Roles, Target
+from sqlaudit.base.spec import Limits, Reading, Requirement, Roles, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target
 from sqlaudit.cli.console.commands import GROUPS
@@ -70,7 +70,7 @@ class ConsoleRequest:
 
     names: tuple[str, ...]
     db: str | None
-    read: ReadOptions
+    read: Reading
     texts: tuple[str, ...]
     roles: Roles
     requirements: tuple[Requirement, ...]
@@ -127,8 +127,9 @@ def _first_state(workspace: Workspace, request: ConsoleRequest) -> State:
     for target in targets:
         workspace.describe(target)
     if "population" in inputs:  # a table that an audit reads besides
-        population = population_target(inputs, Target(relation="audited", read=request.read))
+        population = population_target(inputs, request.read.table(Target(relation="audited")))
         workspace.query(population.query) if population.query else workspace.target(population.relation)
+    workspace.check_reading()
     return State(targets[0] if targets else None, request.roles, request.requirements)
 
 

@@ -16,9 +16,9 @@ from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.guard import NotASelect, guard_expression, guard_query
 from sqlaudit.base.names import quote
 from sqlaudit.base.relation import ColumnInfo, Relation, Row, Statement
-from sqlaudit.base.spec import Limits, ReadOptions, Target
+from sqlaudit.base.spec import Limits, Reading, Target
 from sqlaudit.base.sql import render
-from sqlaudit.engines import connect
+from sqlaudit.engines import check_reading, connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.engines.duckdb.paths import exists
 from sqlaudit.engines.writing import files_read, refuse_overwriting
@@ -44,7 +44,7 @@ class Workspace:
     Args:
         db: a DuckDB file or PostgreSQL URL, None for files alone.
         limits: memory, threads and where to spill; a timeout is the console's business.
-        read: how files are read.
+        read: how files are read, each with the options of its format.
 
     Raises:
         SqlauditError: whatever `connect` raises.
@@ -56,10 +56,11 @@ class Workspace:
         (['one', 'letter'], [[(1, 'a')]])
     """
 
-    def __init__(self, db: str | None = None, limits: Limits | None = None, read: ReadOptions | None = None) -> None:
-        self.db, self._limits, self._read = db, limits or Limits(), read or ReadOptions()
+    def __init__(self, db: str | None = None, limits: Limits | None = None, read: Reading | None = None) -> None:
+        self.db, self._limits, self._read = db, limits or Limits(), read or Reading()
         self.files: dict[str, str] = {}
         """The files that can be named like tables, by that name."""
+        self._is_checked = False
         self._announced: list[Target] = []
         self._tables: list[str] | None = None
         self._columns: dict[str, list[str]] | None = None
@@ -86,10 +87,10 @@ class Workspace:
             name = name[1:-1].replace("''", "'")
         path = self.files.get(name.casefold())
         if path is not None and not self._is_table(name):
-            return Target(relation=path, read=self._read)
+            return self._file(path)
         if not self.engine.reads_files or self._is_table(name) or not exists(name):
             return Target(relation=name)
-        return Target(relation=name, read=self._read) if self.engine.finds_files else self._allow(name)
+        return replace(self._file(name), shared=frozenset()) if self.engine.finds_files else self._allow(name)
 
     def check_not_read(self, path: Path) -> None:
         """Raise UsageError if the console reads this file, which then must not be written.
@@ -98,6 +99,17 @@ class Workspace:
             UsageError: the console reads it.
         """
         refuse_overwriting([path], files_read(self.db, self._announced))
+
+    def check_reading(self) -> None:
+        """Check what was said of how files are read, now that all files of the start are known, and from now on.
+
+        Raises:
+            UsageError: options of a file that is not there, or that no file takes.
+        """
+        if self._read.options.given and not self.engine.reads_files:
+            raise UsageError(f"Options for reading files do not apply to {self.engine.name}.")
+        check_reading(self.engine, self._announced, self._read)
+        self._is_checked = True
 
     def query(self, text: str) -> Target:
         """Return a SELECT as a target. The files that it names become readable.
@@ -131,7 +143,7 @@ class Workspace:
                 self._allow(table.name)
                 reads_files = True
         sql = root.sql(dialect=self.dialect, comments=False) if changed else text
-        return Target(query=sql, read=self._read if reads_files else ReadOptions())
+        return self._read.table(Target(query=sql)) if reads_files else Target(query=sql)
 
     def _restricted(self, root: exp.Query) -> Target | None:
         """Return `SELECT * FROM table WHERE condition` as that table with its condition, which keeps its name in
@@ -202,7 +214,9 @@ class Workspace:
         Raises:
             SqlauditError: whatever `connect` raises. Then the old connection stays.
         """
-        engine = connect(self.db, self._limits, *self._announced)
+        # What was said of how they are read is checked apart, as files are named one after another
+        announced = (replace(target, shared=frozenset(), reading=None) for target in self._announced)
+        engine = connect(self.db, self._limits, *announced)
         self.engine.close()
         self.engine, self._tables = engine, None
         files = {name: columns for name, columns in self.columns().items() if name in self.files}
@@ -235,10 +249,16 @@ class Workspace:
         names = [_unquoted(table).casefold() for table in self._tables or ()]
         return any(folded in (table, table.rpartition(".")[2]) for table in names)
 
+    def _file(self, path: str) -> Target:
+        """Return a file as a target, read with the options of its format."""
+        return self._read.table(Target(relation=path))
+
     def _allow(self, path: str) -> Target:
         """Return the file as a target. It is readable from now on, also under a short name."""
-        target = Target(relation=path, read=self._read)
+        target = self._file(path)
         if target not in self._announced:
+            if self._is_checked:
+                check_reading(self.engine, [*self._announced, target], self._read)
             self._announced.append(target)
             short = Path(path).name.split(".")[0]
             if short.isidentifier():

@@ -115,6 +115,10 @@ class DuckDBEngine(Engine):
             return open_buckets(self, target, target.buckets)
         return self.note_remarks(self._opener.open(target))
 
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: those of the formats of its files."""
+        return self._opener.reading_options(target)
+
     def catalog_tables(self) -> list[tuple[str, str]] | None:
         """Return (schema, name) of the tables and views of the database; None without a database."""
         return self._opener.tables if self._opener.catalog else None
@@ -344,6 +348,11 @@ class ConnectedDuckDB(DuckDBEngine):
         if not exists(target.relation):
             raise unknown_table(target.relation, [*self._seen, *unseen], _THEIRS)
         return super().open(target)
+
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: none, if the connection has it."""
+        is_theirs = target.query or find_table(target.relation, [*self._seen, *self._unseen_tables()], _THEIRS)
+        return frozenset() if is_theirs else super().reading_options(target)
 
     def access(self) -> str:
         """Return what the engine may do, for reports."""

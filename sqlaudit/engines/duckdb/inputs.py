@@ -12,7 +12,7 @@ from sqlaudit.base.errors import InputError, MissingDriver, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.relation import MissingCodes, Remark, Row
-from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.contract import partition_columns, refuse_same
 from sqlaudit.engines.duckdb.csv import (
@@ -277,7 +277,8 @@ def _skip_element(rows: Sequence[Row], position: int) -> int:
 
 # From a target to a FROM item of DuckDB: which files, tables or frames it means, and how they are read.
 
-_FORMATS_OF_OPTIONS = {
+FORMATS_OF_OPTIONS = {
+    "format": FILE_FORMATS,
     "delimiter": ("csv",),
     "encoding": ("csv", "spss", "stata", "sas"),
     "skip": ("csv", "excel"),
@@ -290,6 +291,7 @@ _FORMATS_OF_OPTIONS = {
     "sheet": ("excel",),
     "labels": ("spss", "stata"),
 }
+"""The formats that an option of how files are read applies to."""
 _FORMAT_NAMES = {"csv": "CSV", "excel": "Excel", "spss": "SPSS or Stata"}
 """The formats of an option as messages call them, by the first of the formats."""
 
@@ -335,7 +337,7 @@ def file_source(session: DuckDBSession, files: Files, target: Target, frame_name
         UsageError: a read option that this format does not have.
         InputError: files that cannot be read in their format.
     """
-    options = target.read
+    options = target.read_as(name for name, formats in FORMATS_OF_OPTIONS.items() if files.format in formats)
     _refuse_options(files, options)
     folders = partition_columns(files.paths, files.label) if options.hive_partitioning else ()
     remarks: tuple[Remark, ...] = ()
@@ -407,18 +409,15 @@ def refuse_read_options(options: ReadOptions, what: str) -> None:
     Raises:
         UsageError: an option is set.
     """
-    changed_options = [f.name.replace("_", " ") for f in fields(options) if getattr(options, f.name) != f.default]
+    changed_options = [f.name.replace("_", " ") for f in fields(options) if f.name in options.given]
     if changed_options:
         raise UsageError(f"The option {changed_options[0]!r} applies to files, not to {what}.")
 
 
 def _refuse_options(files: Files, options: ReadOptions) -> None:
     """Raise UsageError if an option is set that does not apply to files of this format."""
-    for name, formats in _FORMATS_OF_OPTIONS.items():
-        is_set = getattr(options, name) not in ((), "", None, False, 0, ".") or (
-            name == "header" and options.header is False
-        )
-        if is_set and files.format not in formats:
+    for name, formats in FORMATS_OF_OPTIONS.items():
+        if name in options.given and files.format not in formats:
             words = name.replace("_", " ")
             kinds = _FORMAT_NAMES[formats[0]]
             raise UsageError(f"The option {words!r} applies to {kinds} files, but {files.label!r} is {files.format}.")

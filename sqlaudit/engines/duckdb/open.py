@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ from sqlaudit.base.errors import InputError, PermissionDenied, SqlauditError, Un
 from sqlaudit.base.files import Stamp, is_file, is_sqlite, stamp
 from sqlaudit.base.files import exists as lies_there
 from sqlaudit.base.names import quote
-from sqlaudit.base.parameter_names import about, spelled
+from sqlaudit.base.parameter_names import about, of_table, speaking, spelled
 from sqlaudit.base.relation import MissingCodes, Relation, Remark, Row, Statement
-from sqlaudit.base.spec import ReadOptions, Target
+from sqlaudit.base.spec import FILE_FORMATS, ReadOptions, Target
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.catalog import (
     COLLATIONS,
@@ -32,7 +32,14 @@ from sqlaudit.engines.duckdb.catalog import (
 )
 from sqlaudit.engines.duckdb.csv import converted_from
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
-from sqlaudit.engines.duckdb.inputs import InputSource, file_source, frame_source, refuse_read_options, refuse_twins
+from sqlaudit.engines.duckdb.inputs import (
+    FORMATS_OF_OPTIONS,
+    InputSource,
+    file_source,
+    frame_source,
+    refuse_read_options,
+    refuse_twins,
+)
 from sqlaudit.engines.duckdb.paths import PACKED, Files, exists, find_files, looks_like_path
 from sqlaudit.engines.duckdb.session import DIALECT, INPUTS, MEMORY, DuckDBSession, refuse_unread_log
 from sqlaudit.engines.duckdb.types import columns_of
@@ -172,14 +179,28 @@ class DuckDBOpener:
 
     def announce(self, target: Target) -> None:
         """Allow the files of a target before access is closed. Faults of a target are reported when it is opened."""
-        names = [target.relation] if target.relation else []
+        for files, file in self._files_of(target):
+            self._allow(files, file.read)
+
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: those of the formats of its files.
+
+        A table that is not there has them all: that it is not there is said when it is opened.
+        """
+        is_missing = target.relation and self._find_table(target.relation) is None and not exists(target.relation)
+        formats = set(FILE_FORMATS) if is_missing else {files.format for files, _ in self._files_of(target)}
+        return frozenset(name for name, among in FORMATS_OF_OPTIONS.items() if formats & set(among))
+
+    def _files_of(self, target: Target) -> Iterator[tuple[Files, Target]]:
+        """Yield the files that a target names, or that its query does, each with how it is read."""
+        named = [target] if target.relation else []
         if target.query:
             from sqlaudit.engines.duckdb.queries import files_named
 
-            names = files_named(target.query)
-        for name in names:
-            if self._find_table(name) is None and exists(name):
-                self._allow(find_files(name, target.read.format), target.read)
+            named = [target.file(name) for name in files_named(target.query)]
+        for file in named:
+            if self._find_table(file.relation) is None and exists(file.relation):
+                yield find_files(file.relation, file.read.format), file
 
     def _allow(self, files: Files, options: ReadOptions) -> Files:
         """Allow files as inputs, with the copies that they need, and return them."""
@@ -193,11 +214,11 @@ class DuckDBOpener:
         if target.query:
             return self._open_query(target)
         if target.frame is not None:
-            refuse_read_options(target.read, "a frame")
+            refuse_read_options(target.read_as(()), "a frame")
             return frame_source(self._session, target.frame, self._unused_name("sqlaudit_frame"))
         table = self._find_table(target.relation)
         if table is not None:
-            refuse_read_options(target.read, "a table of a database")
+            refuse_read_options(target.read_as(()), "a table of a database")
             self._refuse_random([table[2]])
             self._copy(table)
             self._session.seal()  # a view may read files
@@ -219,7 +240,9 @@ class DuckDBOpener:
         files = self._allow(find_files(name, target.read.format), target.read)
         refuse_packed(files)
         stamped = [(path, stamp(path), files.label) for path in files.paths]
-        source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))
+        one_of_several = speaking(of_table(target.role)) if target.role not in ("", "target") else nullcontext()
+        with one_of_several:
+            source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
         return source
 
@@ -243,13 +266,13 @@ class DuckDBOpener:
                 write_full_name(table, full_name)
             elif not table.db and (table.this.quoted or not self.catalog):
                 tables.append(table.name)
-                file = self.open(Target(relation=table.name, read=target.read))
+                file = self.open(target.file(table.name))
                 _refuse_codes(root, file)
                 replace_by_view(table, file.sql)
                 parsed = parsed or file.parsed
                 remarks += file.remarks
         if set(tables) <= {f"{schema}.{name}" for _, schema, name in self._names}:
-            refuse_read_options(target.read, "a query that reads no file")
+            refuse_read_options(target.read_as(()), "a query that reads no file")
         self._session.seal()
         sql = root.sql(dialect=DIALECT)
         names = tuple(row[0] for row in self._session.describe(sql, "query"))

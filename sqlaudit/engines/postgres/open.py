@@ -248,7 +248,7 @@ class PostgresOpener:
         """Return the relation of a target; `Engine.open` lists what is raised."""
         if target.frame is not None:
             raise UsageError(f"A frame cannot be audited in PostgreSQL: leave out {about('db')}.")
-        if target.read != ReadOptions():
+        if target.read_as(()) != ReadOptions():
             raise UsageError(f"Options for reading files do not apply to PostgreSQL. Use {spelled('query')}.")
         return self._open_query(target) if target.query else self._open_table(target)
 

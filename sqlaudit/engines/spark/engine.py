@@ -269,6 +269,10 @@ class SparkEngine(Engine):
 
     # --- targets ---
 
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: none, unless it is a file."""
+        return self._opener.reading_options(target)
+
     def open(self, target: Target) -> Relation:
         """Resolve a target: a table or view (`schema.table`), files that Spark reads, a frame, or a query.
 

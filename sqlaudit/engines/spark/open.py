@@ -52,6 +52,10 @@ _OF_WRITERS = re.compile(r"_SUCCESS|_(common_)?metadata|_(started|committed)_\d+
 """Names of files that Spark itself writes beside the rows."""
 
 
+FILE_OPTIONS = ("format", "hive_partitioning")
+"""The options of how files are read that Parquet files have here."""
+
+
 def looks_like_path(text: str) -> bool:
     """Return True if a text can only mean files: it has a suffix of tables, a slash, a wildcard or a scheme."""
     return any(sign in text for sign in "/\\*?") or text.lower().endswith(_PARQUET + _OTHERS)
@@ -66,7 +70,7 @@ def parquet_path(text: str, read: ReadOptions) -> str:
     is_parquet = text.lower().endswith(_PARQUET) or is_folder(text)
     if read.format != "parquet" and (read.format or not is_parquet):
         raise UsageError(f"{text!r} does not have the name of a Parquet file. " + REFUSAL.format(db=spelled("db")))
-    refuse_read_options(read, "Parquet", ("hive_partitioning",))
+    refuse_read_options(read, "Parquet", FILE_OPTIONS)
     if "://" in text:
         return text
     path = str(Path(text).absolute())
@@ -119,8 +123,7 @@ def refuse_read_options(read: ReadOptions, source: str, allowed: tuple[str, ...]
     Raises:
         UsageError: an option is set.
     """
-    changed = [f.name for f in fields(read) if f.name != "format" and getattr(read, f.name) != f.default]
-    refused = [name.replace("_", " ") for name in changed if name not in allowed]
+    refused = [f.name.replace("_", " ") for f in fields(read) if f.name in read.given - {"format", *allowed}]
     if refused:
         raise UsageError(f"The option {refused[0]!r} applies to text files, not to {source}.")
 
@@ -207,17 +210,22 @@ class SparkOpener:
         if target.query:
             return self._open_query(target, where)
         if target.frame is not None:
-            refuse_read_options(target.read, "a frame")
+            refuse_read_options(target.read_as(()), "a frame")
             source = self._view_of_frame(target.frame)
             frame = self.do("the frame", lambda: _analyzed(self.session.table(source)))
             return self._make_relation(target, source, (), frame, where)
         parts = self._find_table(target.relation)
         if parts is None:
             return self._open_files(target, where)
-        refuse_read_options(target.read, "a table")
+        refuse_read_options(target.read_as(()), "a table")
         name = ".".join(quote(part, DIALECT) for part in parts)
         frame = self.do(f"the table {target.relation!r}", lambda: _analyzed(self.session.table(name)))
         return self._make_relation(target, name, (".".join(parts),), frame, where)
+
+    def reading_options(self, target: Target) -> frozenset[str]:
+        """Return the options of how files are read that a table has: none, unless it is a file."""
+        is_file = bool(target.relation) and self._find_table(target.relation) is None
+        return frozenset(FILE_OPTIONS if is_file else ())
 
     def _make_relation(
         self, target: Target, source: str, tables: tuple[str, ...], frame: Any, where: exp.Expression | None
@@ -259,7 +267,7 @@ class SparkOpener:
     def _open_query(self, target: Target, where: exp.Expression | None) -> Relation:
         """Return the relation of a query, as a temporary view."""
         root = guard_query(target.query, DIALECT)
-        refuse_read_options(target.read, "a query")
+        refuse_read_options(target.read_as(()), "a query")
         self._refuse_paths(root)
         tables = tuple(dict.fromkeys(".".join(part.name for part in table.parts) for table in _tables(root)))
         below = self._open_named_files(root)
@@ -307,21 +315,21 @@ class SparkOpener:
 
     def _open_files(self, target: Target, where: exp.Expression | None) -> Relation:
         """Return the relation of Parquet files, all of which Spark reads with the same columns."""
-        label = target.relation
-        path = parquet_path(label, target.read)
+        label, read = target.relation, target.read_as(FILE_OPTIONS)
+        path = parquet_path(label, read)
         if set(session.FOR_FILES) & self.missing:
             raise UsageError(
                 f"{label!r} cannot be read exactly here: files by their path need {' and '.join(session.FOR_FILES)} = "
                 "false in Spark's settings, which cannot be made. Load them as a table, and name that."
             )
-        frame = self._read(label, path, folder_options(path, target.read))
+        frame = self._read(label, path, folder_options(path, read))
         paths = self._paths(label, frame)
         self._refuse_lake(label, paths)
         self._refuse_left_out(label, path, paths)
         below = below_folders(paths)
         if below or len(paths) > 1:
             names = self._same_columns(label, paths)
-            if target.read.hive_partitioning:  # of a column in both, Spark would take the folders' values
+            if read.hive_partitioning:  # of a column in both, Spark would take the folders' values
                 refuse_same(names, partition_columns(below, label), label)
         source = self._keep_view(frame, "file", "" if below else "parquet." + quote(path, DIALECT))
         return self._make_relation(target, source, (label,), frame, where)

@@ -63,7 +63,7 @@ def _table(given: Given, parameter: str) -> Target | None:
     table = given.get(parameter)
     if isinstance(table, str) and not table:
         raise UsageError("Every table needs a name, but one is empty.")
-    return None if table is None else make_target(table, read=given.get("read"))
+    return None if table is None else make_target(table, read=given.get("read"), role=parameter)
 
 
 def _needed_table(given: Given, parameter: str) -> Target:

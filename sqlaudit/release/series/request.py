@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -19,7 +20,10 @@ def _targets(given: Given, _: str) -> tuple[Target, ...]:
     """Return the releases as targets. A frame or a query has no name; its place in the series is one."""
     tables = given["targets"]
     several = tables if isinstance(tables, Sequence) and not isinstance(tables, str) else (tables,)
-    targets = (make_target(table, read=given.get("read")) for table in several)
+    roles = [Path(table).name if isinstance(table, str | Path) else "" for table in several]
+    targets = (
+        make_target(table, read=given.get("read"), role=role) for table, role in zip(several, roles, strict=True)
+    )
     return tuple(
         target if target.label or target.relation else replace(target, label=f"release {position}")
         for position, target in enumerate(targets, 1)

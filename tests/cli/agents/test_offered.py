@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from sqlaudit.base.errors import MissingDriver, UsageError
-from sqlaudit.base.spec import Limits, ReadOptions
+from sqlaudit.base.spec import Limits, Reading
 from sqlaudit.cli.agents import server
 from sqlaudit.cli.agents.tools import MOST_TABLES, OfferedTables, check_table_count, database, files_of
 from sqlaudit.cli.programs import offered_tables
@@ -113,11 +113,11 @@ def test_a_database_offers_all_tables_or_those_that_are_named(tmp_path: Path) ->
     file = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(file)) as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS a; CREATE TABLE visits AS SELECT 1 AS b")
-    every = offered_tables((), str(file), (), ReadOptions(), Limits())
+    every = offered_tables((), str(file), (), Reading(), Limits())
     assert (every.db, list(every.tables)) == (str(file), ["people", "visits"])
-    assert list(offered_tables((), str(file), ("visits",), ReadOptions(), Limits()).tables) == ["visits"]
+    assert list(offered_tables((), str(file), ("visits",), Reading(), Limits()).tables) == ["visits"]
     with pytest.raises(UsageError, match="visit"):
-        offered_tables((), str(file), ("visit",), ReadOptions(), Limits())
+        offered_tables((), str(file), ("visit",), Reading(), Limits())
 
 
 @pytest.mark.parametrize(

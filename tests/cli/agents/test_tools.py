@@ -41,9 +41,8 @@ def asked(tool: str, arguments: Mapping[str, Any], relation: str, db: str | None
     job = {
         "tool": tool,
         "db": db,
-        "tables": [["people", relation]],
+        "tables": [["people", relation, asdict(ReadOptions())]],
         "arguments": TOOLS[tool].checked({"table": "people", **arguments}),
-        "read": asdict(ReadOptions()),
         "limits": asdict(Limits()),
     }
     del job["arguments"]["table"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import sqlglot
@@ -13,7 +13,7 @@ from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, exists, expanded, write_text
 from sqlaudit.base.relation import Relation
-from sqlaudit.base.spec import KnownRows, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Sampling, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.cli.console.screen import report_of
 from sqlaudit.cli.console.session import ConsoleCommand, Session, State
@@ -21,7 +21,7 @@ from sqlaudit.cli.console.workspace import Workspace
 from sqlaudit.cli.init import connection_of, relative_to_folder
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.session import statement_text
-from sqlaudit.gates.nodes import yaml_text
+from sqlaudit.gates.nodes import yaml_read, yaml_text
 from sqlaudit.reports.document import limit
 
 # The roles and requirements of a session as the text of a policy.
@@ -87,7 +87,7 @@ def _policy_table(state: State, target: Target, workspace: Workspace, folder: Pa
         yield f"  - file: {yaml_text(relative_to_folder(target.relation, folder))}"
     if target.where:
         yield f"    where: {yaml_text(target.where)}"
-    yield from _policy_read_options(target.read)
+    yield from yaml_read(target.read_as(workspace.engine.reading_options(target)), "    ")
     yield from _policy_list("quasi_identifiers", roles.quasi_identifiers)
     yield from _policy_list("sensitive", roles.sensitive)
     yield from _policy_list("identifiers", roles.identifiers)
@@ -110,22 +110,6 @@ def _policy_settings(roles: Roles) -> Iterator[str]:
         "values": None if roles.values is None else roles.values.value,
     }
     yield from (f"    {key}: {value}" for key, value in settings.items() if value is not None)
-
-
-def _policy_read_options(options: ReadOptions) -> Iterator[str]:
-    """Return the lines for options of reading a file that differ from the default."""
-    changed = [field.name for field in fields(options) if getattr(options, field.name) != field.default]
-    if changed:
-        yield "    read:"
-    for name in changed:
-        value = getattr(options, name)
-        if isinstance(value, bool):
-            written = "true" if value else "false"
-        elif isinstance(value, tuple):
-            written = "[" + ", ".join(yaml_text(text) for text in value) + "]"
-        else:
-            written = yaml_text(str(value))
-        yield f"      {name}: {written}"
 
 
 def _policy_list(key: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:
