@@ -125,15 +125,15 @@ def refuse_changed_cells(
     source = reader.open(*rows_target(rows))
     if [column.name for column in written.columns] != names_in_file(file, names):
         raise EngineError(f"{str(file)!r} could not be read back: its columns have other names. It was not written.")
+    is_spss = FORMATS[file.suffix.lower()] == "spss"
     pairs = [
         {"row": quote(row.name, "duckdb"), "cell": quote(cell.name, "duckdb"), "type": row.type}
         for row, cell in zip(source.columns, written.columns, strict=True)
     ]
 
     def differing(columns: Sequence[dict[str, str]]) -> int:
-        statement = render(
-            "audits/changed_cells.sql", "duckdb", step="compare cells", rows=source, written=written, columns=columns
-        )
+        given: dict[str, Any] = {"rows": source, "written": written, "columns": columns, "rounded": is_spss}
+        statement = render("audits/changed_cells.sql", "duckdb", step="compare cells", **given)
         return int(reader.run(statement)[0][0])
 
     if not differing(pairs):

@@ -10,7 +10,6 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +27,29 @@ _PACKAGES = {
 """The packages that write a file and read it back."""
 _ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
 """Rows and columns of a sheet of Excel, and characters of a cell as UTF-16."""
+_WHOLE = 2**53
+"""The largest number up to which a double holds every whole number; a sheet with larger ones is not read."""
 _LONG = 2_147_483_620
 """The largest whole number of Stata's type long."""
 _FIRST_YEAR = 1900
 _BATCH = 10_000
+_NO_VALUES = "Rows without any value cannot be in a sheet of Excel, so {!r} was not written. Write a .parquet file."
 _CREATED = dt.datetime(1980, 1, 1)
 """The date of each file, so that the same release gives the same bytes."""
-_NUMBERS = "whole numbers up to 2^53 and decimals of up to 15 digits, no NaN and no infinity"
+_NUMBERS = "numbers up to 2^53 of up to 15 digits, no NaN and no infinity"
+_SPSS_START = dt.date(1582, 10, 15)
 _NO_ZONES = "times without a time zone"
 _KEEPS = {
     **dict.fromkeys([(format, "zone") for format in _PACKAGES], _NO_ZONES),
-    ("excel", "text"): "texts of up to 32,767 characters",
-    ("excel", "date"): "dates from 1 March 1900 on",
-    ("excel", "time"): "times to the millisecond, from 1 March 1900 on",
-    ("spss", "text"): "texts of up to 32,767 bytes that do not end in blanks",
+    ("excel", "text"): "texts of up to 32,767 characters, which XML must allow",
+    ("excel", "date"): "dates from 1900 on",
+    ("excel", "time"): "times to the millisecond, from 1900 on",
+    ("spss", "text"): "texts of up to 32,767 bytes, without NUL and without blanks at the end",
     ("spss", "date"): "dates from 15 October 1582 on",
-    ("spss", "time"): "times to the microsecond, from 15 October 1582 on",
+    ("spss", "time"): "times to the millisecond, from 15 October 1582 on",
     ("stata", "text"): "texts without the character NUL",
     ("stata", "date"): "dates of the years 1 to 9999",
-    ("stata", "time"): "times to the millisecond",
+    ("stata", "time"): "times to the microsecond",
 }
 """What the cells of a format hold, by the kind of their column."""
 
@@ -139,18 +142,21 @@ def names_in_file(path: Path, names: Sequence[str]) -> list[str]:
     format = FORMATS.get(path.suffix.lower(), "")
     if format not in _NO_NAME:
         return list(names)
-    valid = {name for name in names if _variable_name(name, format) == name}
-    used: set[str] = {name.casefold() for name in valid}
-    found = []
+    valid: dict[str, str] = {}
+    """The first name that a variable can have, by its lower case: readers ignore case."""
+    for name in names:
+        if _variable_name(name, format) == name:
+            valid.setdefault(name.casefold(), name)
+    used, made_names = set(valid), []
     for name in names:
         proposed = made = _variable_name(name, format)
         number = 2
-        while name not in valid and made.casefold() in used:
+        while valid.get(made.casefold()) != name and made.casefold() in used:
             made = _shortened(proposed, format, f"_{number}")
             number += 1
         used.add(made.casefold())
-        found.append(made)
-    return found
+        made_names.append(made)
+    return made_names
 
 
 def _variable_name(name: str, format: str) -> str:
@@ -251,25 +257,25 @@ def _write_excel(path: Path, file: Path, names: Sequence[str], source: Any, repo
     empty: list[set[object]] = [set() for _ in names]
     """The empty cells of each column: texts or NULL."""
     number = 0
-    for batch in source.iter_batches(_BATCH):
-        report(number / count)
-        for row in zip(*(column.to_pylist() for column in batch), strict=True):
-            number += 1
-            filled = False
-            for place, value in enumerate(row):
-                if value is None or value == "":
-                    empty[place].add(value)
-                elif not writers[place](number, place, value):
-                    raise refusal(file, names[place], types[place])
-                else:
-                    filled = True
-            if not filled:
-                raise UsageError(
-                    f"Rows without any value cannot be in a sheet of Excel, so {str(file)!r} was not written. Write a "
-                    ".parquet file."
-                )
-    _refuse_empty_texts(file, [name for name, values in zip(names, empty, strict=True) if len(values) > 1])
-    book.close()
+    try:
+        for batch in source.iter_batches(_BATCH):
+            report(number / count)
+            for row in zip(*(column.to_pylist() for column in batch), strict=True):
+                number += 1
+                filled = False
+                for place, value in enumerate(row):
+                    if value is None or value == "":
+                        empty[place].add(value)
+                    elif not writers[place](number, place, value):
+                        raise refusal(file, names[place], types[place])
+                    else:
+                        filled = True
+                if not filled:
+                    raise UsageError(_NO_VALUES.format(str(file)))
+        _refuse_empty_texts(file, [name for name, values in zip(names, empty, strict=True) if len(values) > 1])
+        book.close()
+    finally:
+        sheet.row_data_fh.close()
 
 
 def _cell_writer(book: Any, sheet: Any, kind: str, is_date: bool) -> Callable[[int, int, Any], bool]:
@@ -288,7 +294,7 @@ def _cell_writer(book: Any, sheet: Any, kind: str, is_date: bool) -> Callable[[i
 
     def write_number(row: int, place: int, value: Any) -> bool:
         number = value if isinstance(value, int) else _Precise(value)
-        return isfinite(number) and not sheet.write_number(row, place, number)
+        return abs(number) <= _WHOLE and not sheet.write_number(row, place, number)
 
     def write_boolean(row: int, place: int, value: bool) -> bool:
         return not sheet.write_boolean(row, place, value)
@@ -319,41 +325,20 @@ def _write_variables(
     frame.columns = names_in_file(path, names)
     texts = [(name, column) for name, column in zip(names, frame, strict=True) if column.dtype == polars.String]
     _refuse_empty_texts(file, (name for name, column in texts if column.null_count() and (column == "").any()))
-    about: dict[str, dict[str, Any]] = {key: {} for key in ("label", "values", "format", "measure", "missing")}
+    about: dict[str, dict[str, Any]] = {}
     for original, column in zip(names, frame.get_columns(), strict=True):
-        variable, name = variables.get(original, Variable()), column.name
-        ends: list[Any] = [column.min(), column.max()] if column.dtype.is_integer() else []
-        largest = max((abs(end or 0) for end in ends), default=0)
+        if not _fits(column, format):
+            raise refusal(file, original, str(column.dtype))
+        variable = variables.get(original, Variable(label="" if column.name == original else original))
+        for argument, value in _arguments_of(column, variable, format).items():
+            if value and value != "unknown":
+                about.setdefault(argument, {})[column.name] = value
         if column.dtype.is_decimal() or column.dtype.is_integer():
-            whole = column.dtype.is_integer() and largest <= _LONG
-            frame = frame.with_columns(column.cast(polars.Int32 if whole else polars.Float64))
-        if variable.label or name != original:
-            about["label"][name] = _label(variable.label or original, format)
-        is_text = column.dtype == polars.String
-        if variable.is_key and is_text:
-            continue  # generalized
-        present = column.unique()
-        if variable.values and (column.dtype.is_numeric() or (is_text and format == "spss")):
-            make = str if is_text else int if frame[name].dtype == polars.Int32 else float
-            left = {*present.to_list()} & {value for value in variable.values if isinstance(value, str) == is_text}
-            about["values"][name] = {make(value): variable.values[value] for value in sorted(left)}
-        about["measure"][name] = variable.measure
-        if not is_text and variable.family == format and variable.display:
-            about["format"][name] = variable.display
-        elif format == "spss" and column.dtype.is_integer():
-            about["format"][name] = f"F{max(8, len(str(largest)) + 1)}.0"
-        missing = [dict(part) for part in variable.missing if _has_some(present, part, is_text)]
-        if missing and format == "spss":
-            about["missing"][name] = missing
-    arguments: dict[str, Any] = {
-        "column_labels": about["label"],
-        "variable_value_labels": about["values"],
-        "variable_format": about["format"],
-    }
-    if format == "spss":
-        arguments |= {"row_compress": True, "variable_measure": about["measure"], "missing_ranges": about["missing"]}
-    else:  # read by Stata 14 and later; what the package calls 15 is for Stata/MP only
-        arguments |= {"version": 14}
+            is_long = column.dtype.is_integer() and _largest(column) <= _LONG
+            frame = frame.with_columns(column.cast(polars.Int32 if is_long else polars.Float64))
+    # What the package calls version 15 of Stata is for Stata/MP only; 14 is read by all since
+    more: dict[str, Any] = {"row_compress": True} if format == "spss" else {"version": 14}
+    arguments: dict[str, Any] = about | more
     try:
         (pyreadstat.write_sav if format == "spss" else pyreadstat.write_dta)(frame, str(path), **arguments)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):  # whose messages may quote values
@@ -361,9 +346,53 @@ def _write_variables(
     _set_date(path, format)
 
 
-def _has_some(present: Any, part: Mapping[str, Any], is_text: bool) -> bool:
-    """Return True if some of the values are in a range that means missing."""
-    return isinstance(part["lo"], str) == is_text and bool(((present >= part["lo"]) & (present <= part["hi"])).any())
+def _fits(column: Any, format: str) -> bool:
+    """Return False for cells that a file could hold, but not the program that opens it."""
+    import polars
+
+    if column.dtype.is_float():
+        return bool(column.drop_nulls().is_finite().all())
+    if format == "spss" and column.dtype in (polars.Date, polars.Datetime):
+        return bool((column.cast(polars.Date).min() or _SPSS_START) >= _SPSS_START)
+    return format != "spss" or column.dtype != polars.String or (column.str.len_bytes().max() or 0) <= _TEXT
+
+
+def _largest(column: Any) -> int:
+    """Return the largest absolute value of a column of whole numbers."""
+    return max(abs(int(column.min() or 0)), abs(int(column.max() or 0)))
+
+
+def _arguments_of(column: Any, variable: Variable, format: str) -> dict[str, Any]:
+    """Return what a file says about a column beside its cells, by the name of the writer's argument.
+
+    Values, missing values and formats are those of the original only if the column can have no others: a text of a key
+    may be generalized. Of values, only those that are left have labels.
+    """
+    import polars
+
+    is_text, is_whole = column.dtype == polars.String, column.dtype.is_integer()
+    arguments: dict[str, Any] = {}
+    if variable.label:
+        arguments["column_labels"] = _label(variable.label, format)
+    if format == "spss" and is_whole:
+        arguments["variable_format"] = f"F{max(8, len(str(_largest(column))) + 1)}.0"
+    if variable.is_key and is_text:
+        return arguments
+    if variable.family == format and variable.display and not is_text:
+        arguments["variable_format"] = variable.display
+    if variable.values or variable.missing:
+        present = {value for value in column.unique().to_list() if isinstance(value, str | int | float)}
+        left = present & {value for value in variable.values if isinstance(value, str) == is_text}
+        if not is_text or format == "spss":
+            make = str if is_text else int if is_whole and _largest(column) <= _LONG else float
+            arguments["variable_value_labels"] = {make(value): variable.values[value] for value in sorted(left)}
+        missing = [part for part in variable.missing if isinstance(part["lo"], str) == is_text]
+    if format == "spss":
+        arguments["variable_measure"] = variable.measure
+        if variable.missing:
+            some = [part for part in missing if any(part["lo"] <= value <= part["hi"] for value in present)]
+            arguments["missing_ranges"] = list(map(dict, some))
+    return arguments
 
 
 def _label(text: str, format: str) -> str:
