@@ -9,7 +9,7 @@ import datetime as dt
 import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def refusal(file: Path, column: str, type: str) -> UsageError:
     """Return the error for a column with cells that a file would not keep.
 
     Args:
-        file: the file. column: the column. type: its type in DuckDB or Arrow.
+        file: the file. column: the column. type: its type in DuckDB, Arrow or polars.
     """
     format = FORMATS[file.suffix.lower()]
     title = TITLES[format].removeprefix("an ").removeprefix("a ")
@@ -104,17 +104,10 @@ def refusal(file: Path, column: str, type: str) -> UsageError:
 
 
 def _kind(type: str) -> str:
-    """Return the kind of values of a type in DuckDB or Arrow."""
+    """Return the kind of values of a type in DuckDB, Arrow or polars."""
     if type.startswith("TIMESTAMP WITH") or "tz=" in type:
         return "zone"
-    kinds = {
-        "varchar": "text",
-        "string": "text",
-        "large_string": "text",
-        "date": "date",
-        "time": "time",
-        "bool": "bool",
-    }
+    kinds = {"varchar": "text", "string": "text", "datetime": "time", "date": "date", "time": "time", "bool": "bool"}
     return next((kind for start, kind in kinds.items() if type.lower().startswith(start)), "number")
 
 
@@ -127,7 +120,8 @@ _RESERVED = {
 _NO_NAME = {"spss": r"[^\w.@#$]+|\.+$", "stata": r"\W+"}
 """What is in no name of a variable."""
 _LONGEST = {"spss": 64, "stata": 32}
-"""Bytes of a name of SPSS, characters of one of Stata."""
+_LONGEST_LABEL = {"spss": 255, "stata": 80}
+"""Bytes of a name and of its label in SPSS, characters in Stata."""
 
 
 def names_in_file(path: Path, names: Sequence[str]) -> list[str]:
@@ -152,7 +146,8 @@ def names_in_file(path: Path, names: Sequence[str]) -> list[str]:
         proposed = made = _variable_name(name, format)
         number = 2
         while valid.get(made.casefold()) != name and made.casefold() in used:
-            made = _shortened(proposed, format, f"_{number}")
+            ending = f"_{number}"
+            made = _shortened(proposed, format, _LONGEST[format] - len(ending)) + ending
             number += 1
         used.add(made.casefold())
         made_names.append(made)
@@ -164,13 +159,13 @@ def _variable_name(name: str, format: str) -> str:
     made = re.sub(_NO_NAME[format], "_", name)
     made = made if made == name else made.strip("_") or "v"
     first = made[0].isalpha() or (made[0] == "_" and format == "stata")
-    return _shortened(made if first else "v" + made, format, "_" if re.fullmatch(_RESERVED[format], made) else "")
+    made = (made if first else "v" + made) + ("_" if re.fullmatch(_RESERVED[format], made) else "")
+    return _shortened(made, format, _LONGEST[format])
 
 
-def _shortened(name: str, format: str, ending: str) -> str:
-    """Return a name with an ending, as long as a format allows."""
-    most = _LONGEST[format] - len(ending)
-    return (name[:most] if format == "stata" else name.encode()[:most].decode(errors="ignore")) + ending
+def _shortened(text: str, format: str, most: int) -> str:
+    """Return the start of a text: so many characters for Stata, bytes for SPSS."""
+    return text[:most] if format == "stata" else text.encode()[:most].decode(errors="ignore")
 
 
 # Labels.
@@ -329,7 +324,9 @@ def _write_variables(
     for original, column in zip(names, frame.get_columns(), strict=True):
         if not _fits(column, format):
             raise refusal(file, original, str(column.dtype))
-        variable = variables.get(original, Variable(label="" if column.name == original else original))
+        variable = variables.get(original, Variable())
+        if column.name != original and not variable.label:
+            variable = replace(variable, label=original)
         for argument, value in _arguments_of(column, variable, format).items():
             if value and value != "unknown":
                 about.setdefault(argument, {})[column.name] = value
@@ -373,19 +370,28 @@ def _arguments_of(column: Any, variable: Variable, format: str) -> dict[str, Any
     is_text, is_whole = column.dtype == polars.String, column.dtype.is_integer()
     arguments: dict[str, Any] = {}
     if variable.label:
-        arguments["column_labels"] = _label(variable.label, format)
+        arguments["column_labels"] = _shortened(variable.label, format, _LONGEST_LABEL[format])
     if format == "spss" and is_whole:
         arguments["variable_format"] = f"F{max(8, len(str(_largest(column))) + 1)}.0"
     if variable.is_key and is_text:
         return arguments
-    if variable.family == format and variable.display and not is_text:
+    shows = {polars.Date: r"%-?t?d.*", polars.Datetime: r"%-?tc.*"} if format == "stata" else {}
+    if (
+        variable.family == format
+        and not is_text
+        and re.fullmatch(shows.get(column.dtype.base_type(), ".+"), variable.display)
+    ):
         arguments["variable_format"] = variable.display
     if variable.values or variable.missing:
         present = {value for value in column.unique().to_list() if isinstance(value, str | int | float)}
-        left = present & {value for value in variable.values if isinstance(value, str) == is_text}
-        if not is_text or format == "spss":
-            make = str if is_text else int if is_whole and _largest(column) <= _LONG else float
-            arguments["variable_value_labels"] = {make(value): variable.values[value] for value in sorted(left)}
+        if format == "spss":
+            left = present & {value for value in variable.values if isinstance(value, str) == is_text}
+        else:  # Stata has labels of whole numbers only
+            left = {
+                v for v in present & {*variable.values} if not isinstance(v, str) and v % 1 == 0 and abs(v) <= _LONG
+            }
+        make = str if is_text else int if is_whole and _largest(column) <= _LONG else float
+        arguments["variable_value_labels"] = {make(value): variable.values[value] for value in sorted(left)}
         missing = [part for part in variable.missing if isinstance(part["lo"], str) == is_text]
     if format == "spss":
         arguments["variable_measure"] = variable.measure
@@ -393,11 +399,6 @@ def _arguments_of(column: Any, variable: Variable, format: str) -> dict[str, Any
             some = [part for part in missing if any(part["lo"] <= value <= part["hi"] for value in present)]
             arguments["missing_ranges"] = list(map(dict, some))
     return arguments
-
-
-def _label(text: str, format: str) -> str:
-    """Return a label as long as a format allows."""
-    return text[:80] if format == "stata" else text.encode()[:255].decode(errors="ignore")
 
 
 def _set_date(path: Path, format: str) -> None:

@@ -264,6 +264,25 @@ def test_a_generalized_column_keeps_the_label_of_the_variable_only(original: Pat
     assert sorted(map(tuple, frame[["age", "dx"]].values)) == [("30", "A")] * 13
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_labels_that_a_format_does_not_have(tmp_path: Path, ending: str) -> None:
+    """Stata has labels of whole numbers only; what does not fit is cut."""
+    table = pd.DataFrame({"g": [1.5, 2.0], "h h": [3.0, 3e9], "t": ["A", "B"]})
+    labels: dict[str, dict[Any, str]] = {"g": {1.5: "half", 2: "ü" * 200}, "t": {"A": "Alpha"}}
+    table = table.rename(columns={"h h": "h" * 40})
+    about: dict[str, Any] = {"variable_value_labels": labels, "column_labels": {"g": "ä" * 100}}
+    pyreadstat.write_sav(table, str(tmp_path / "o.sav"), **about)
+    path = tmp_path / f"r.{ending}"
+    sqlaudit.suppress(tmp_path / "o.sav", qi=["g"], require={"k": 1}, to=path, keep_column=["h" * 40, "t"])
+    read = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta}[ending](str(path))[1]
+    if ending == "sav":
+        assert read.variable_value_labels == {"g": {1.5: "half", 2.0: "ü" * 60}, "t": {"A": "Alpha"}}
+        assert (read.column_names[1], read.column_labels) == ("h" * 40, ["ä" * 100, None, None])
+    else:
+        assert read.variable_value_labels == {"g": {2: "ü" * 60}}  # as in the original, which has 120 bytes
+        assert (read.column_names[1], read.column_labels) == ("h" * 32, ["ä" * 80, "h" * 40, None])
+
+
 def test_labels_that_were_read_instead_of_codes_are_no_codes(tmp_path: Path) -> None:
     people = pd.DataFrame({"g": ["A", "B"] * 3})
     pyreadstat.write_sav(people, str(tmp_path / "o.sav"), variable_value_labels={"g": {"A": "B", "B": "A"}})
