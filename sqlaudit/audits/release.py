@@ -245,7 +245,7 @@ def audit_written(
     """The format, if empty texts are missing values there."""
     for as_text in (False, True) if is_csv else (False,):
         target = written_target(written, file, all_text=as_text)
-        with connect(None, engine.limits_left(), target, *rows_target(cells)) as reader:
+        with connect(None, None, target, *rows_target(cells)) as reader:
             reader.progress = engine.progress
             opened = reader.open(target)
             refuse_changed_cells(reader, opened, cells, file, names)

@@ -55,17 +55,16 @@ def write_file(
     """
     format = FORMATS.get(file.suffix.lower(), "")
     variables = _variables_of(engine, origin) if origin is not None and format in ("spss", "stata") else {}
-    step = f"write {file.name}"
-    office = partial(
-        write_office, file=file, names=names, variables=variables, report=partial(engine.report_step, step)
-    )
+    progress, step = engine.progress, f"write {file.name}"
+    report = None if progress is None else partial(progress, step)
+    office = partial(write_office, file=file, names=names, variables=variables, report=report)
     compare = partial(_compare, engine, file, names) if format else None
     count = write_rows(file, names, batches, check or compare, encoding=encoding, office=office)
     renamed = [pair for pair in zip(names, names_in_file(file, names), strict=True) if pair[0] != pair[1]]
     if renamed:
         listed = ", ".join(f"{name!r} is {made}" for name, made in renamed[:_NAMED])
         listed += f", and {len(renamed) - _NAMED} more" if len(renamed) > _NAMED else ""
-        text = f"Columns of {str(file)!r} have names that its format allows, and labels with the full ones: {listed}."
+        text = f"Columns of {str(file)!r} have other names, because its format does not allow theirs: {listed}."
         engine.note_remarks(Relation("", (), str(file), remarks=(Remark("renamed_columns", text),)))
     return count
 
@@ -103,7 +102,7 @@ def rows_target(rows: Path | None) -> tuple[Target, ...]:
 def _compare(engine: Engine, file: Path, names: Sequence[str], written: Path, rows: Path | None) -> None:
     """Raise an error if a file that was written does not have the cells of its rows."""
     target = written_target(written, file)
-    with connect(None, engine.limits_left(), target, *rows_target(rows)) as reader:
+    with connect(None, None, target, *rows_target(rows)) as reader:
         reader.progress = engine.progress
         refuse_changed_cells(reader, reader.open(target), rows, file, names)
 

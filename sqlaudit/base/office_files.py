@@ -202,7 +202,8 @@ def write_office(
     Args:
         path: gets the file; temporary files lie beside it. rows: a Parquet file with its cells.
         file: its name later, for messages. names: the columns.
-        variables: labels and formats of columns, which SPSS and Stata keep. report: is called with the share done.
+        variables: labels and formats of columns, which SPSS and Stata keep.
+        report: is called with the share done; None = nobody waits.
 
     Raises:
         UsageError: a column, or the number of rows, does not fit into the format.
@@ -219,7 +220,7 @@ def write_office(
     _write_variables(path, file, names, rows, variables)
 
 
-Report = Callable[[float], None]
+Report = Callable[[float], None] | None
 
 
 class _Precise(float):
@@ -254,7 +255,8 @@ def _write_excel(path: Path, file: Path, names: Sequence[str], source: Any, repo
     number = 0
     try:
         for batch in source.iter_batches(_BATCH):
-            report(number / count)
+            if report is not None:
+                report(number / count)
             for row in zip(*(column.to_pylist() for column in batch), strict=True):
                 number += 1
                 filled = False

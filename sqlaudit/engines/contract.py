@@ -252,14 +252,10 @@ class Engine(ABC):
         """Return the error for a time limit that was reached."""
         return Incomplete(f"The time limit of {self.limits.timeout:g} seconds was reached in {during}.")
 
-    def report_step(self, step: str, share: float | None = None) -> None:
-        """Show the progress of a step outside of statements, and raise `Incomplete` at the time limit.
-
-        Args:
-            step: its name. share: the share that is done, 0 to 1; None if unknown.
-        """
+    def report_step(self, step: str) -> None:
+        """Show the progress of a step outside of statements, and raise `Incomplete` at the time limit."""
         if self.progress is not None:
-            self.progress(step, share)
+            self.progress(step, None)
         if (self.seconds_left() or 0.0) < 0:
             raise self.out_of_time(step)
 
