@@ -118,6 +118,7 @@ def aggregates(
     round_to: int | None = None,
     time_limit: float | None = 60.0,
     to: str | Path | None = None,
+    bom: bool = False,
     show_values: bool = False,
     require: Require = None,
     preset: str | Sequence[str] = (),
@@ -160,7 +161,8 @@ def aggregates(
         fast: take the first good answer instead of the cheapest.
         round_to: round to multiples of N instead of hiding cells; totals still add up.
         time_limit: seconds for the search, None = no limit; then the best answer so far, with its gap.
-        to: write the protected table to a .parquet or .csv file.
+        to: write the protected table to a .parquet, .csv, .xlsx, .sav or .dta file.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         show_values: show the keys of unsafe cells.
         require: rules for cells: `{"threshold": 5, "p_percent": 10}`, or texts such as `dominance=n:2,k:85`.
         preset: published rules; `sqlaudit models --presets` lists them.
@@ -407,6 +409,7 @@ def cloak(
     delay_column: str = "",
     publish_sql: bool = False,
     to: str | Path | None = None,
+    bom: bool = False,
     keep_column: Sequence[str] | str = (),
     properties: Any = None,
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
@@ -445,7 +448,9 @@ def cloak(
             side (metres), maximum interval (seconds). A missing value sets no limit.
         delay_column: column with shorter delays of single messages.
         publish_sql: put the SELECT of the release into the result.
-        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
+        to: write the release to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a
+            table: table:NAME.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         keep_column: columns to write although they look like direct identifiers.
         properties: table of rectangles with owners.
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
@@ -857,6 +862,7 @@ def lattice(
     time_budget: float | None = None,
     walk: bool = True,
     to: str | Path | None = None,
+    bom: bool = False,
     keep_column: Sequence[str] | str = (),
     execute: bool = False,
     buckets_to: str | Path | None = None,
@@ -901,7 +907,9 @@ def lattice(
         knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         time_budget: stop after this time and report the best node so far (seconds).
         walk: keep every node that was counted.
-        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
+        to: write the release to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a
+            table: table:NAME.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         keep_column: columns to write although they look like direct identifiers.
         execute: make that view, or the table of `to="table:…"`, in the database, over a separate connection; nothing
             else is written there.
@@ -1052,6 +1060,7 @@ def recode(
     lattice: bool = True,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    bom: bool = False,
     keep_column: Sequence[str] | str = (),
     execute: bool = False,
     buckets_to: str | Path | None = None,
@@ -1088,7 +1097,9 @@ def recode(
         measure: first loss in the report.
         lattice: whether to find the best node of the lattice for comparison.
         publish_sql: put the SELECT of the release into the result (`release.sql`).
-        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
+        to: write the release to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a
+            table: table:NAME.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         keep_column: columns to write although they look like direct identifiers.
         execute: make that table (or view) in the database. Nothing else is written there.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
@@ -1214,6 +1225,7 @@ def suppress(
     seed: int | None = None,
     publish_sql: bool = False,
     to: str | Path | None = None,
+    bom: bool = False,
     keep_column: Sequence[str] | str = (),
     execute: bool = False,
     db: Database = None,
@@ -1242,7 +1254,9 @@ def suppress(
         time_limit: seconds for the solver, None = any; then the best answer so far, with its gap.
         seed: seed to choose among equal rows. Default: a secret number.
         publish_sql: put the SELECT of the release into the result.
-        to: write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.
+        to: write the release to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a
+            table: table:NAME.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         keep_column: columns to write although they look like direct identifiers.
         execute: make that table (or view) in the database. Nothing else is written there.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).

@@ -11,15 +11,17 @@ from typing import Any
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import audit_table
+from sqlaudit.audits.written import Origin, refuse_changed_cells, rows_target, write_file, written_target
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, SqlauditError, UsageError
-from sqlaudit.base.files import Batches, write_rows, write_text
+from sqlaudit.base.files import Batches, write_text
 from sqlaudit.base.names import quote, spoken
+from sqlaudit.base.office_files import FORMATS, names_in_file, refusal
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, ReadOptions, Requirement, Roles, Target
+from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, Requirement, Roles, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines import connect, names_spark
@@ -37,9 +39,9 @@ from sqlaudit.profiles.warnings import equal_text_statement
 COUNTED = parse_requirement("k=1")
 """What is asked where nothing else can be: it holds, and rows and classes are counted."""
 
-_MISSING_IN_CSV = (
-    "Read again, {file} has another result: CSV cannot tell an empty text from a missing value. Nothing was published. "
-    "Write a .parquet file, or use {way}."
+_MISSING_IN_FILE = (
+    "Read again, {file} has another result: {format} cannot tell an empty text from a missing value. Nothing was "
+    "published. Write a .parquet file, or use {way}."
 )
 
 _READ_AS_NUMBERS = (
@@ -59,6 +61,10 @@ def before(engine: Engine, publication: Publication, written: ReleaseColumns) ->
     """
     if publication.wanted:
         refuse_suspected(engine, written)
+        for column in written.columns:
+            zoned = " ZONE" in column.type.upper() and "WITHOUT" not in column.type.upper()
+            if zoned and publication.file and publication.file.suffix.lower() in FORMATS:
+                raise refusal(publication.file, column.name, "TIMESTAMP WITH TIME ZONE")
     if publication.is_sql:
         engine.lasting(written.relation)
     if isinstance(publication, TablePublication) and publication.execute:
@@ -129,22 +135,25 @@ def failed(audit: AuditResult) -> list[Check]:
 
 
 def write(
+    engine: Engine,
     publication: Publication,
     sql: str,
     names: Sequence[str],
     batches: Batches,
     expected: int,
     contradiction: str,
-    check: Callable[[Path], None] | None = None,
+    check: Callable[[Path, Path | None], None] | None = None,
+    origin: Origin | None = None,
 ) -> None:
     """Write an audited release into its file, if it has one.
 
     Args:
-        sql: its SELECT, for a file that takes that. names: its columns. batches: its rows, in the order of what is
-            published: rows in the order of the table could be matched one by one with another release of it
-            (unsorted matching, Sweeney 2002). expected: how many rows those are.
+        engine: has the table. publication: the destination. sql: its SELECT, for a file that takes that.
+        names: its columns. batches: its rows, in the order of what is published: rows in the order of the table could
+            be matched one by one with another release of it (unsorted matching, Sweeney 2002).
+        expected: how many rows those are.
         contradiction: the sentence for another number of rows.
-        check: looks at the file before it has its name.
+        check: looks at the file before it has its name. origin: the table, whose labels a file may keep.
 
     Raises:
         EngineError: another number of rows came than was counted. UsageError: the file cannot be written.
@@ -153,7 +162,8 @@ def write(
         return
     if publication.only_sql:
         write_text(publication.file, sql + "\n")
-    elif write_rows(publication.file, names, batches, check) != expected:
+        return
+    if write_file(engine, publication.file, names, batches, check, publication.encoding, origin) != expected:
         raise EngineError(contradiction)
 
 
@@ -205,6 +215,7 @@ def audit_written(
     engine: Engine,
     publication: Publication,
     written: Path,
+    cells: Path | None,
     names: Sequence[str],
     request: AuditRequest,
     roles: ResolvedRoles,
@@ -217,8 +228,8 @@ def audit_written(
 
     Args:
         engine: gets the remark on how the file has to be read. publication: what the file will be called.
-        written: where it is now. names: its columns. request: its audit, as it was in the database.
-        roles: of the table.
+        written: where it is now. cells: a Parquet file with its rows, for formats that may change cells.
+        names: its columns. request: its audit, as it was in the database. roles: of the table.
         known: the rows and classes that were found there, and the texts of requirements that fail.
         disagree: the sentence for a contradiction.
 
@@ -230,23 +241,26 @@ def audit_written(
     if not rows:
         return  # nothing can be said of no row
     is_csv, counts = file.suffix.lower() == ".csv", []
+    format = "CSV" if is_csv else "its format" if cells else ""
+    """The format, if empty texts are missing values there."""
     for as_text in (False, True) if is_csv else (False,):
-        read = ReadOptions(format="csv" if is_csv else "parquet", header=True if is_csv else None, all_text=as_text)
-        target = Target(relation=str(written), read=read, label=str(file))
-        with connect(None, None, target) as reader:
+        target = written_target(written, file, all_text=as_text)
+        with connect(None, None, target, *rows_target(cells)) as reader:
+            reader.progress = engine.progress
             opened = reader.open(target)
+            refuse_changed_cells(reader, opened, cells, file, names)
             columns = tuple(replace(column, name=name) for column, name in zip(opened.columns, names, strict=True))
             columns_list = ", ".join(quote(name, reader.dialect) for name in names)
             as_written = Relation(f"(SELECT * FROM {opened.sql} AS written({columns_list}))", columns, str(file))
             file_request = replace(_alone(request, roles, columns, count_only=as_text), target=target)
             audit = audit_table(reader, file_request, relation=as_written)
-            if is_csv and audit.rows == rows and audit.classes.count > classes:  # or the file has other groups
+            if format and audit.rows == rows and audit.classes.count > classes:  # or the file has other groups
                 equal = replace(file_request, roles=replace(file_request.roles, nulls=NullPolicy.EQUAL))
                 with_equal_nulls = audit_table(reader, equal, relation=as_written)
                 if request.roles.nulls is NullPolicy.DISTINCT and with_equal_nulls.classes.count <= classes:
-                    raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("nulls", "equal")))
-        if is_csv and _unmet(audit, failing) and any(attribute.null_rows for attribute in audit.sensitive):
-            raise UsageError(_MISSING_IN_CSV.format(file=file, way=spelled("values", "fold")))
+                    raise UsageError(_MISSING_IN_FILE.format(file=file, format=format, way=spelled("nulls", "equal")))
+        if format and _unmet(audit, failing) and any(attribute.null_rows for attribute in audit.sensitive):
+            raise UsageError(_MISSING_IN_FILE.format(file=file, format=format, way=spelled("values", "fold")))
         if audit.rows != rows or audit.classes.count > classes:
             has = f"{audit.rows:,} rows in {audit.classes.count:,} groups"
             raise EngineError(disagree(f"{str(file)!r} has {has}, not {rows:,} in {classes:,}"))
@@ -306,6 +320,8 @@ class InBuckets:
     keys: tuple[str, ...]
     sensitive: tuple[str, ...]
     persons: tuple[tuple[str, str], ...]
+    has_originals: bool = False
+    """True if persons have their quasi-identifiers as they were."""
 
     @property
     def bucket(self) -> str:
@@ -340,7 +356,7 @@ def laid_in_buckets(
     rest = [(name, name) for name in columns if name not in sensitive]
     if originals:
         rest = [*originals, *(pair for pair in rest if pair[0] not in keys)]
-    return InBuckets(source, tuple(keys), sensitive, tuple(rest))
+    return InBuckets(source, tuple(keys), sensitive, tuple(rest), bool(originals))
 
 
 def refuse_without_buckets(publication: BucketPublication, roles_as_named: Roles, roles: ResolvedRoles) -> None:
@@ -366,12 +382,14 @@ def write_buckets(
     buckets: InBuckets,
     request: AuditRequest,
     in_database: tuple[int, int, bool],
+    original: Target,
 ) -> None:
     """Write the two tables of a release that was audited, and audit them as they were written.
 
     Args:
         engine: where the release is. publication: the files. buckets: what goes where.
         request: the audit of the release. in_database: its rows and classes, and whether a requirement fails in it.
+        original: the table.
 
     Raises:
         UsageError: a file cannot be written. EngineError: what was written is not what was audited; then it is removed.
@@ -380,13 +398,14 @@ def write_buckets(
     if persons is None or values is None:
         raise AssertionError("a release in buckets has two files")
     written: list[Path] = []
+    origin = Origin(original, () if buckets.has_originals else buckets.keys)
     columns = (
         [buckets.bucket, *(name for _, name in buckets.persons)],
         [buckets.bucket, *buckets.sensitive, buckets.count],
     )
     try:
         for file, statement, names in zip((persons, values), _statements(engine, buckets), columns, strict=True):
-            write_rows(file, names, engine.stream(statement))
+            write_file(engine, file, names, engine.stream(statement), None, publication.encoding, origin)
             written.append(file)
         _audit_again(persons, values, buckets, request, in_database)
     except SqlauditError:
@@ -421,7 +440,8 @@ def _audit_again(
     """Raise EngineError if the two files are not the release that was audited."""
     rows, classes, failing = in_database
     target = Target(relation=str(persons), buckets=Buckets(str(values), buckets.bucket, buckets.count))
-    roles = replace(request.roles, quasi_identifiers=(buckets.bucket,), sensitive=buckets.sensitive)
+    sensitive = names_in_file(values, [buckets.bucket, *buckets.sensitive, buckets.count])[1:-1]
+    roles = replace(request.roles, quasi_identifiers=(buckets.bucket,), sensitive=tuple(sensitive))
     requirements = tuple(
         requirement for requirement in request.requirements if not _BEYOND & {*REGISTRY[requirement.model].needs}
     ) or (COUNTED,)

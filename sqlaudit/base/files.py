@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -401,6 +402,10 @@ def no_name(path: str | Path) -> InputError:
 # Files that sqlaudit writes: completely or not at all.
 
 TABLE_SUFFIXES = (".csv", ".parquet")
+ROW_SUFFIXES = (".csv", ".parquet", ".xlsx", ".sav", ".dta")
+"""The endings of files for the rows of a release."""
+BOM = "utf-8-sig"
+"""UTF-8 with the mark at its start by which Excel knows it."""
 _to_json = json.JSONEncoder(check_circular=False).encode
 
 Batches = Iterable[Sequence[Sequence[Any]]]
@@ -481,12 +486,24 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
-def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callable[[Path], None] | None = None) -> int:
-    """Write rows as a stream into a CSV or Parquet file, by the ending of its name; return the number of rows.
+def write_rows(
+    path: Path,
+    names: Sequence[str],
+    batches: Batches,
+    check: Callable[[Path, Path | None], None] | None = None,
+    *,
+    encoding: str = "utf-8",
+    office: Callable[[Path, Path], None] | None = None,
+) -> int:
+    """Write rows as a stream into a file, by the ending of its name; return the number of rows.
 
     Args:
-        path: the file, ending in .csv or .parquet. names: the column names. batches: rows, some thousand at a time.
-        check: is called with the temporary file before it replaces the old one, and may raise an error.
+        path: the file, ending in .csv or .parquet, or .xlsx, .sav or .dta. names: the column names.
+        batches: rows, some thousand at a time.
+        check: is called with the temporary file before it replaces the old one, and may raise an error; for .xlsx, .sav
+            and .dta also with the Parquet file of its rows.
+        encoding: UTF-8, or `BOM`, of a CSV file.
+        office: writes the file of a .xlsx, .sav or .dta from the Parquet file of its rows; None = there is no such.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
     in front (OWASP, CSV injection; see `csv_cell`). Parquet keeps every value exactly.
@@ -502,12 +519,24 @@ def write_rows(path: Path, names: Sequence[str], batches: Batches, check: Callab
         2
         "n,text\\n1,'=1+1\\n2,\\n"
     """
-    check_destination(path, TABLE_SUFFIXES)
+    check_destination(path, TABLE_SUFFIXES if office is None else ROW_SUFFIXES)
+    suffix = path.suffix.lower()
     with replacing(path) as temporary:
-        write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
-        written = write(temporary, names, batches)
-        if check is not None and is_file(temporary):
-            check(temporary)
+        if suffix in (".csv", ".parquet"):
+            is_csv = suffix == ".csv"
+            write = partial(_write_csv, encoding=encoding) if is_csv else _write_parquet
+            written = write(temporary, names, batches)
+            if check is not None and is_file(temporary):
+                check(temporary, None)
+            return written
+        assert office is not None
+        with PrivateFolder("release") as folder:  # also for the temporary files of other packages
+            rows, draft = folder.path / "rows.parquet", folder.path / ("release" + suffix)
+            written = _write_parquet(rows, names, batches)
+            office(draft, rows)
+            if check is not None:
+                check(draft, rows)
+            shutil.copyfile(draft, temporary)
         return written
 
 
@@ -535,10 +564,10 @@ class UnixLines:
         return self._file.write(line[:-2] + "\n")
 
 
-def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
+def _write_csv(path: Path, names: Sequence[str], batches: Batches, encoding: str) -> int:
     """Write rows as CSV, with cells that no spreadsheet runs; return their number."""
     written = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding=encoding, newline="") as file:
         writer = csv.writer(UnixLines(file), lineterminator="\r\n")
         writer.writerow([csv_cell(name) for name in names])
         for batch in batches:

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
+from sqlaudit.base.files import BOM, ROW_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, NAMES, option
 from sqlaudit.base.parameter_names import spelled
 
-RELEASE_SUFFIXES = (".parquet", ".csv", ".sql")
+RELEASE_SUFFIXES = (*ROW_SUFFIXES, ".sql")
 """The endings of files that a release is written to."""
 TABLE = "table:"
 """What is before the name of a table that a release becomes, in the place of a file."""
 RELEASE = "Release"
 """The section of the help page."""
+
+
+BYTE_ORDER_MARK = "Begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding."
+
+
+def check_file(path: Path, suffixes: Sequence[str] = ROW_SUFFIXES, *, bom: bool = False) -> None:
+    """Raise an error if a file of rows cannot be written, as far as that is known before any work.
+
+    Args:
+        path: the file. suffixes: the endings that it may have. bom: True for a CSV file with a byte order mark.
+
+    Raises:
+        UsageError: another ending, no permission, or a mark for a file that has none. MissingDriver: a package of its
+            format is missing.
+    """
+    check_destination(path, suffixes)
+    suffix = path.suffix.lower()
+    if bom and suffix != ".csv":
+        raise UsageError(f"{spelled('bom', True)} applies to .csv files only, and {str(path)!r} is not one.")
+    if suffix not in (".csv", ".parquet", ".sql"):
+        from sqlaudit.base.office_files import check_packages
+
+        check_packages(path)
 
 
 class Suppressed(StrEnum):
@@ -32,8 +56,9 @@ class Publication:
 
     Args:
         with_sql: True to print its SELECT.
-        file: a .parquet or .csv file for its rows, or a .sql file for its SELECT, or `table:` and the name of a table;
-            None = none.
+        file: a .parquet, .csv, .xlsx, .sav or .dta file for its rows, or a .sql file for its SELECT, or `table:` and
+            the name of a table; None = none.
+        bom: True to begin a CSV file with a byte order mark.
         keep: columns that are written although they look like direct identifiers.
     """
 
@@ -41,12 +66,14 @@ class Publication:
     file: Path | None = option(
         None,
         FILE,
-        "Write the release to a .parquet or .csv file, its SELECT to a .sql file, or make it a table: table:NAME.",
+        "Write the release to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a "
+        "table: table:NAME.",
         RELEASE,
         name="to",
         metavar="FILE",
         writes=True,
     )
+    bom: bool = option(False, FLAG, BYTE_ORDER_MARK, RELEASE)
     keep: tuple[str, ...] = option(
         (),
         NAMES,
@@ -55,6 +82,11 @@ class Publication:
         name="keep_column",
         metavar="COLUMNS",
     )
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of CSV files."""
+        return BOM if self.bom else "utf-8"
 
     @property
     def wanted(self) -> bool:
@@ -84,7 +116,9 @@ class Publication:
             UsageError: the file cannot be written.
         """
         if self.file is not None and not self.table:
-            check_destination(self.file, RELEASE_SUFFIXES)
+            check_file(self.file, RELEASE_SUFFIXES, bom=self.bom)
+        elif self.bom:
+            raise UsageError(f"{spelled('bom', True)} needs a .csv file: {spelled('to', 'release.csv')}.")
 
 
 @dataclass(frozen=True)
@@ -144,11 +178,11 @@ class BucketPublication(TablePublication):
                     f"{spelled('original_qi', True)} applies to a release in buckets: add {spelled('buckets_to')}."
                 )
             return
-        check_destination(self.buckets, TABLE_SUFFIXES)
+        check_file(self.buckets, bom=self.bom)
         if self.file is None or self.is_sql:
             raise UsageError(
-                f"{spelled('buckets_to')} also needs {spelled('to')}, a .csv or .parquet file for the people. A SELECT "
-                "is not possible."
+                f"{spelled('buckets_to')} also needs {spelled('to')}, a file for the rows of people. A SELECT is not "
+                "possible."
             )
         if self.buckets.absolute() == self.file.absolute():
             raise UsageError(f"{spelled('buckets_to')} and {spelled('to')} name the same file. Give each its own.")

@@ -22,6 +22,7 @@ from sqlaudit.audits.release import (
     write_buckets,
 )
 from sqlaudit.audits.run import audit_table
+from sqlaudit.audits.written import Origin
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, ExitCode, Undecidable, UsageError, until, verdict
 from sqlaudit.base.frozen import dataclass
@@ -348,7 +349,8 @@ def publish(request: LatticeRequest, searched: SearchedTable, result: LatticeRes
         if publication.original_qi:
             persons = release(opened, levels, suppress=suppress, star=False, originals=True)
         buckets = laid_in_buckets(f"({persons.sql})", released.columns, released.keys, persons.originals, opened.roles)
-        write_buckets(engine, publication, buckets, audit, (checked.rows, checked.classes, bool(checked.failing)))
+        in_database = (checked.rows, checked.classes, bool(checked.failing))
+        write_buckets(engine, publication, buckets, audit, in_database, request.target)
     else:
         batches = engine.stream(Statement("release", released.ordered))
         other_count = disagree("the file has a different number of rows")
@@ -362,7 +364,8 @@ def publish(request: LatticeRequest, searched: SearchedTable, result: LatticeRes
             known=(checked.rows, checked.classes, checked.failing),
             disagree=disagree,
         )
-        write(publication, sql, released.columns, batches, checked.rows, other_count, check)
+        names, origin = released.columns, Origin(request.target, released.keys)
+        write(engine, publication, sql, names, batches, checked.rows, other_count, check, origin)
     return Published(
         node.levels,
         sql,

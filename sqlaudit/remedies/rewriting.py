@@ -25,6 +25,7 @@ from sqlaudit.audits.release import (
 )
 from sqlaudit.audits.request import AuditRequest, request_verdicts
 from sqlaudit.audits.run import audit_table
+from sqlaudit.audits.written import Origin
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import EngineError, UsageError
 from sqlaudit.base.names import quote
@@ -457,6 +458,7 @@ def release(
     audited: Rewritten,
     requirements: Sequence[Requirement],
     *,
+    original: Target,
     inputs: Mapping[str, object] | None = None,
     publication: Publication = NOTHING,
 ) -> Release:
@@ -465,7 +467,7 @@ def release(
     Args:
         table: the table. made: the release. audited: the same for its audit: with the entity's column, if there is one
             (`rewrite(…, persons=True)`), else `made` again.
-        requirements, inputs: of the audit.
+        requirements, inputs: of the audit. original: the table, as it was named.
         publication: where it goes.
 
     Raises:
@@ -484,16 +486,20 @@ def release(
         buckets = publication.buckets if isinstance(publication, BucketPublication) else None
         if isinstance(publication, BucketPublication) and buckets is not None:
             laid = laid_in_buckets(relation.sql, made.columns, made.keys, audited.originals, table.roles)
-            write_buckets(engine, publication, laid, audit, (checked.rows, checked.classes, False))
+            write_buckets(engine, publication, laid, audit, (checked.rows, checked.classes, False), original)
         else:
             known = (checked.rows, checked.classes, ())
             check = partial(
                 audit_written, engine, publication, names=made.columns, request=audit, roles=table.roles, known=known
             )
-            names = [quote(name, "duckdb") for name in made.columns]
-            statement = render("remedies/remedy_rows.sql", engine.dialect, step="release", source=relation, names=names)
+            quoted = [quote(name, "duckdb") for name in made.columns]
+            statement = render(
+                "remedies/remedy_rows.sql", engine.dialect, step="release", source=relation, names=quoted
+            )
             rows = engine.stream(statement)
-            write(publication, sql, made.columns, rows, made.rows, another, partial(check, disagree=disagree))
+            check = partial(check, disagree=disagree)
+            origin = Origin(original, made.keys)
+            write(engine, publication, sql, made.columns, rows, made.rows, another, check, origin)
     file, found = str(publication.file or ""), (made.columns, made.keys, made.unnamed, made.groups)
     if publication.table:  # which is made when this connection is closed
         file, select, sql = "", sql, View(publication.table, sql, "table").statement(engine.dialect)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UnknownColumn, UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import (
     COLUMN,
@@ -29,6 +28,7 @@ from sqlaudit.base.options import (
     several,
 )
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.publication import BYTE_ORDER_MARK, check_file
 from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
 from sqlaudit.models.required import requirements_part
 from sqlaudit.tabular.labels import Mark
@@ -105,7 +105,7 @@ class AggregatesRequest:
         fast: whether to take the first good answer.
         round_to: round to multiples of this instead.
         time_limit: seconds for the search, None = no limit.
-        to: the file for the protected table.
+        to: the file for the protected table. bom: whether a CSV file begins with a byte order mark.
         show_values: whether to show the keys of unsafe cells.
         requirements: the rules for cells.
         before: earlier releases, oldest first; a pattern names one in each file. All pairs are compared.
@@ -206,8 +206,14 @@ class AggregatesRequest:
         or_none=True,
     )
     to: Path | None = option(
-        None, FILE, "Write the protected table to a .parquet or .csv file.", PROTECTED, metavar="FILE", writes=True
+        None,
+        FILE,
+        "Write the protected table to a .parquet, .csv, .xlsx, .sav or .dta file.",
+        PROTECTED,
+        metavar="FILE",
+        writes=True,
     )
+    bom: bool = option(False, FLAG, BYTE_ORDER_MARK, PROTECTED)
     show_values: bool = option(False, FLAG, "Show the keys of unsafe cells.", SHOWN)
     requirements: tuple[Requirement, ...] = requirements_part(
         "CELL_RULES",
@@ -306,11 +312,13 @@ class AggregatesRequest:
         Raises:
             UsageError: a file without a protected table, or one that cannot be written.
         """
-        for name in ("to", "round_to"):
-            if getattr(self, name) is not None and not self.protect:
+        for name in ("to", "round_to", "bom"):
+            if getattr(self, name) not in (None, False) and not self.protect:
                 raise UsageError(f"{spelled(name)} applies to a protected table only: add {spelled('protect', True)}.")
         if self.to is not None:
-            check_destination(self.to, TABLE_SUFFIXES)
+            check_file(self.to, bom=self.bom)
+        elif self.bom:
+            raise UsageError(f"{spelled('bom', True)} needs a .csv file: {spelled('to', 'table.csv')}.")
 
     def _check_rows(self) -> None:
         """Check the options of a table made from rows.

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from sqlaudit.audits.written import write_file
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
-from sqlaudit.base.files import write_rows
+from sqlaudit.base.files import BOM
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
@@ -424,7 +425,8 @@ class CellAudit:
         if protection.safe and request.to is not None:
             names = [self.query.columns.get(name, name) for name, _ in released_measures(cells)]
             rows = iter_rows(cells, hidden, self._labels(), values, all_is_total=bool(self.query.flags))
-            write_rows(request.to, [*self.query.names, *names], rows)
+            encoding = BOM if request.bom else "utf-8"
+            write_file(self.engine, request.to, [*self.query.names, *names], rows, None, encoding)
             protection = replace(protection, file=str(request.to))
         return replace(protection, keys=self._shown_keys(cells.keys[hidden & ~unsafe]))
 

@@ -122,10 +122,10 @@ def test_buckets_have_the_values_of_their_persons(engine: Engine, data: st.DataO
             {"entity": "name", "identifier": ()},
             "makes a bucket from each group of rows with the same quasi-identifiers, one row a per",
         ),
-        ({"to": None}, "buckets_to= also needs to=, a .csv or .parquet file for the people."),
-        ({"to": "release.sql"}, "buckets_to= also needs to=, a .csv or .parquet file for the people"),
+        ({"to": None}, "buckets_to= also needs to=, a file for the rows of people. A SELECT is not possible"),
+        ({"to": "release.sql"}, "buckets_to= also needs to=, a file for the rows of people"),
         ({"buckets_to": None}, "original_qi=True applies to a release in buckets: add buckets_to=."),
-        ({"buckets_to": "values.txt"}, "'values.txt' must end in .csv or .parquet."),
+        ({"buckets_to": "values.txt"}, "'values.txt' must end in .csv, .parquet, .xlsx, .sav or .dta."),
     ],
 )
 @pytest.mark.parametrize("remedy", REMEDIES)

@@ -572,6 +572,21 @@ def test_moments_that_no_date_holds_stay_numbers(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_the_last_day_of_a_date_is_one(tmp_path: Path, ending: str) -> None:
+    """31 December 9999 stands for "until further notice"; the day after is no date of Python."""
+    write, path = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}[ending], str(tmp_path / f"p.{ending}")
+    last = dt.date(9999, 12, 31)
+    write(pd.DataFrame({"d": [dt.date(1900, 1, 1), last]}), path)
+    assert types_of(path) == {"d": "DATE"}
+    assert sorted(rows_of(path)) == [(dt.date(1900, 1, 1),), (last,)]
+    days = (last - (dt.date(1582, 10, 14) if ending == "sav" else dt.date(1960, 1, 1))).days + 1
+    number = days * (86400.0 if ending == "sav" else 1.0)
+    write(pd.DataFrame({"d": [number]}), path, variable_format={"d": {"sav": "DATE11", "dta": "%td"}[ending]})
+    assert types_of(path) == {"d": "BIGINT"}
+    assert rows_of(path) == [(number,)]
+
+
 def test_formats_of_stata_and_sas(tmp_path: Path) -> None:
     numbers = pd.DataFrame({name: [0.0, 1.0] for name in "abcd"})
     formats = {"a": "%tdDD/NN/CCYY", "b": "%tcHH:MM", "c": "%tm", "d": "%tC"}

@@ -190,7 +190,7 @@ def test_boxes_of_others_are_audited() -> None:
         ((*COMMON, *SIZES, "--k-column", "text"), "--k-column: text is text, not integer"),
         ((*COMMON, *SIZES, "--bounds", "a,b,c,d,e,f"), "--bounds needs --audit-only"),
         ((*COMMON, *SIZES, "--owner", "x"), "--property-bounds and --owner need --properties"),
-        ((*COMMON, *SIZES, "--to", "out.txt"), "must end in .parquet, .csv or .sql"),
+        ((*COMMON, *SIZES, "--to", "out.txt"), "must end in .csv, .parquet, .xlsx, .sav, .dta or .sql"),
         ((*COMMON, *SIZES, "--lonlat", "--box", "2000km"), "--lonlat needs a --box of at most 1000km"),
         (("--audit-only", "--to", "x.csv"), "--to and --audit-only exclude each other"),
         (("--audit-only", "--suppress", "1%"), "--suppress and --audit-only exclude each other"),

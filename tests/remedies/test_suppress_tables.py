@@ -248,7 +248,7 @@ def test_the_command_refuses_and_plans() -> None:
         (("--exact", "--fast"), "--exact and --fast exclude each other: give one of them."),
         (("--weights", "x"), "--weights takes column=number"),
         (("--weights", "x=1,x=2"), "--weights names 'x' twice."),
-        (("--to", "out.txt"), "must end in .parquet, .csv or .sql."),
+        (("--to", "out.txt"), "must end in .csv, .parquet, .xlsx, .sav, .dta or .sql."),
         (("--joint",), "--joint is not supported"),
     ):
         ran = run(*COMMON, *more)

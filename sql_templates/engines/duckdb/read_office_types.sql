@@ -1,10 +1,11 @@
 -- the types that hold the numbers of each column of an Excel sheet or a statistics file exactly; empty = they stay
 SELECT
-{% for column, means, unit, _ in columns %}
+{% for column, means, unit, origin in columns %}
 {% if means %}
     CASE
 {% if means != 'number' %}
-    WHEN coalesce(bool_and(abs({{ column }}) * {{ unit }} < 2e17
+    WHEN coalesce(bool_and({{ column }} * {{ unit }} >= epoch_us(TIMESTAMP '0001-01-01') - epoch_us(TIMESTAMP {{ origin }})
+        AND {{ column }} * {{ unit }} < epoch_us(TIMESTAMP '10000-01-01') - epoch_us(TIMESTAMP {{ origin }})
         AND {{ column }} = trunc({{ column }}) + round(({{ column }} - trunc({{ column }})) * {{ unit }}) / {{ unit }}
 {% if means == 'time' %}
         AND {{ column }} >= 0 AND {{ column }} < 86400), TRUE) THEN 'TIME'

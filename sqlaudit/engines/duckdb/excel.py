@@ -18,19 +18,12 @@ from xml.etree import ElementTree
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.names import closest
+from sqlaudit.base.office_files import import_package
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.csv import blank_rows
-from sqlaudit.engines.duckdb.file_contents import (
-    Batch,
-    Contents,
-    FileColumn,
-    as_text,
-    import_package,
-    null_cells,
-    translating,
-)
+from sqlaudit.engines.duckdb.file_contents import Batch, Contents, FileColumn, as_text, null_cells, translating
 from sqlaudit.engines.duckdb.paths import Files
 
 _WHOLE = 2**53

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlaudit.base.errors import InputError, MissingDriver
+from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.office_files import TITLES
 from sqlaudit.base.relation import Remark
 from sqlaudit.engines.duckdb.paths import Files
 
-TITLES = {"excel": "an Excel", "spss": "an SPSS", "stata": "a Stata", "sas": "a SAS"}
 LETTER = "a letter"
 LETTERS = {"double": (1.7e308, 1e304), "float": (3e38, 1e35)}
 """Numbers that stand for letters in a column of numbers: minus the first, less the letter's code times the second.
@@ -46,15 +45,6 @@ Codes = dict[str, set[Any]]
 Contents = tuple[Sequence[FileColumn], Iterator[Batch], tuple[Remark, ...], Codes]
 """The columns of a file, its rows in batches (at least one, which may be empty), its remarks, and its codes for missing
 values, which are complete after the last batch."""
-
-
-def import_package(format: str, name: str) -> Any:
-    """Return a package that reads files of a format; raise MissingDriver if it is not installed."""
-    try:
-        return importlib.import_module(name.replace("-", "_"))
-    except ImportError:
-        hint = "pip install 'sqlaudit[files]'"
-        raise MissingDriver(f"Reading {TITLES[format]} file needs the package {name}: {hint}.") from None
 
 
 @contextmanager

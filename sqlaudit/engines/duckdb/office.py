@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlaudit.base.errors import InputError, UsageError
 from sqlaudit.base.names import literal, quote
+from sqlaudit.base.office_files import TITLES, import_package
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import MissingCodes, Remark
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, expression
 from sqlaudit.engines.duckdb.excel import read_excel
-from sqlaudit.engines.duckdb.file_contents import LETTER, LETTERS, TITLES, Codes, FileColumn, import_package
+from sqlaudit.engines.duckdb.file_contents import LETTER, LETTERS, Codes, FileColumn
 from sqlaudit.engines.duckdb.paths import Files
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
 from sqlaudit.engines.duckdb.statistics_files import read_statistics

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.office_files import import_package
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.file_contents import (
     LETTER,
@@ -16,7 +17,6 @@ from sqlaudit.engines.duckdb.file_contents import (
     Contents,
     FileColumn,
     as_text,
-    import_package,
     null_cells,
     translating,
 )

@@ -14,6 +14,7 @@ from typing import Any
 from sqlaudit.audits.release import bare, before, contradiction, statements_before, write
 from sqlaudit.audits.request import request_verdicts
 from sqlaudit.audits.run import audit_table
+from sqlaudit.audits.written import Origin
 from sqlaudit.base.columns_of import Resolved, find_column, resolve
 from sqlaudit.base.errors import EngineError, ExitCode, UsageError, verdict
 from sqlaudit.base.parameter_names import about
@@ -102,7 +103,9 @@ def _open_messages_to_write(engine: Engine, request: CloakRequest) -> Messages:
 def _write_messages(messages: Messages, batches: Iterable[Sequence[Row]], published: int, sql: str = "") -> None:
     """Write the published messages, and compare their number with the number that was counted."""
     other_count = contradiction_message("the file has a different number of messages")
-    write(messages.request.publication, sql, (*BOUNDS, *messages.columns), batches, published, other_count)
+    names, request = (*BOUNDS, *messages.columns), messages.request
+    origin = Origin(request.target)
+    write(messages.engine, request.publication, sql, names, batches, published, other_count, origin=origin)
 
 
 def _make_result(messages: Messages, executed_before: int, **measures: Any) -> CloakResult:

@@ -370,7 +370,13 @@ class _Recoding:
         plain = rewritten()
         audited = rewritten(persons=persons, originals=originals) if persons or originals else plain
         release = rewriting.release(
-            self.table, plain, audited, request.requirements, inputs=request.inputs, publication=request.publication
+            self.table,
+            plain,
+            audited,
+            request.requirements,
+            original=request.target,
+            inputs=request.inputs,
+            publication=request.publication,
         )
         classes, groups = release.audit.classes, len(published.sizes)
         if classes != groups and request.roles.nulls is NullPolicy.EQUAL:

@@ -228,7 +228,15 @@ def _released(request: SuppressRequest, table: RemedyTable, patterns: Patterns, 
     rewritten = partial(rewrite, table, patterns, levels, answer.pieces, salt=salt)
     plain = rewritten()
     audited = rewritten(persons=True) if table.roles.entity else plain
-    return release(table, plain, audited, request.requirements, inputs=request.inputs, publication=request.publication)
+    return release(
+        table,
+        plain,
+        audited,
+        request.requirements,
+        original=request.target,
+        inputs=request.inputs,
+        publication=request.publication,
+    )
 
 
 def _result(
