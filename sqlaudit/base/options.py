@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import untyped
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
 
@@ -54,8 +55,8 @@ class OptionKind:
 def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
 
-    A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
-    holds a comma can be named; quotes inside an expression stay for SQL.
+    A name in double quotes is taken as it stands between them, with escapes such as `\\n` (a doubled quote is one), so
+    that a column whose name holds a comma can be named; quotes inside an expression stay for SQL.
 
     Raises:
         UsageError: a quote or parenthesis is left open, or an item is empty.
@@ -67,7 +68,7 @@ def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     items = [item.strip() for item in _pieces(text, option)]
     if not all(items):
         raise UsageError(f"{option} {text!r} has an empty name. Separate names by commas.")
-    return tuple(_unquoted(item) for item in items)
+    return tuple(untyped(item) for item in items)
 
 
 def _pieces(text: str, option: str) -> list[str]:
@@ -94,12 +95,6 @@ def _pieces(text: str, option: str) -> list[str]:
     if quote or open_brackets:
         raise UsageError(f"{option} {text!r}: {quote or open_brackets[-1]} is not closed. Close it, or quote the name.")
     return [*pieces, current]
-
-
-def _unquoted(item: str) -> str:
-    inner = item[1:-1]
-    is_quoted = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if is_quoted else item
 
 
 def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...]:

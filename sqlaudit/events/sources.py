@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.errors import ConflictingRoles, UsageError
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Remark
 from sqlaudit.base.sql import Raw, environment, render
@@ -160,7 +160,7 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
     column = choose_column(relation, engine.dialect, request.sequence, "sequence")
     if column.kind not in _ORDERED:
         raise UsageError(
-            f"{spelled('sequence')} needs a column of dates, times or numbers; {column.name!r} is "
+            f"{spelled('sequence')} needs a column of dates, times or numbers; {shown(column.name)} is "
             f"{'an expression' if not column.type else column.kind.value}. Convert it in a view or a query."
         )
     return (column,)
@@ -199,7 +199,7 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
     if person.name in {column.name for column in chosen}:
         raise ConflictingRoles(
-            f"Column {person.name!r} identifies the person. It cannot be a column of events as well."
+            f"Column {shown(person.name)} identifies the person. It cannot be a column of events as well."
         )
 
 
@@ -225,7 +225,7 @@ class _JoinedSources:
         kinds = {person.kind, key.kind}
         if Kind.OTHER not in kinds and len(kinds) > 1 and not kinds <= set(_EXACT):
             raise UsageError(
-                f"{person.name!r} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
+                f"{shown(person.name)} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
                 f"{self.persons.label}, so that the tables cannot be joined by {spelled('entity')}. Give both the same "
                 "type, in a view or a query."
             )

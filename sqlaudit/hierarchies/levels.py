@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import closest, literal, quote, spoken
+from sqlaudit.base.names import closest_column, literal, quote, shown, spoken
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.relation import DATES, NUMBERS, Kind
 from sqlaudit.base.sql import Raw, environment, expression
@@ -700,8 +700,8 @@ def _user_expression(hierarchy: Hierarchy, number: int, level: SqlLevel, value: 
         if column.name.casefold() not in names:
             allowed = [hierarchy.column, VALUE]
             raise UsageError(
-                f"{option}: an expression may use this column only, but it uses {column.name!r}."
-                f"{closest(column.name, allowed)}"
+                f"{option}: an expression may use this column only, but it uses {shown(column.name)}."
+                f"{closest_column(column.name, allowed)}"
             )
         replaced = exp.Var(this=value)
         if column is tree:

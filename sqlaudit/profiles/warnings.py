@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import ConflictingRoles
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote, spoken
+from sqlaudit.base.names import quote, shown, spoken
 from sqlaudit.base.parameter_names import about, command, spelled
 from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
@@ -376,7 +376,7 @@ def roleless_columns(
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             reason = "is an expression" if column is None else "has a role already"
-            raise ConflictingRoles(f"{about('insensitive')}: {name!r} {reason}. Name columns that need no role.")
+            raise ConflictingRoles(f"{about('insensitive')}: {shown(name)} {reason}. Name columns that need no role.")
         read.add(column)
     return tuple(column.name for column in relation.columns if column.name not in read)
 

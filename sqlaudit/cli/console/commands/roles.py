@@ -15,7 +15,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest_column, quote
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
@@ -279,7 +279,7 @@ def _find_position(roles: Roles, name: str, relation: Relation, dialect: str, co
             sql = resolve(expression, relation, dialect, "\\qi").sql
             if _columns_of_expression(sql, dialect) == {column.name}:
                 return position
-    hint = closest(name, expressions) or (f" \\add {name} makes it one." if column is not None else "")
+    hint = closest_column(name, expressions) or (f" \\add {name} makes it one." if column is not None else "")
     raise UsageError(f"\\{command}: {name} is not a quasi-identifier.{hint}")
 
 
