@@ -227,8 +227,12 @@ def typed(name: str) -> str:
         >>> print(typed("marital-status"), typed("last, first"), typed("Age\nin Years"), typed("it's"))
         marital-status "last, first" "Age\nin Years" "it\x27s"
     """
-    if name.replace("_", "a").replace("-", "a").isalnum() and not name.startswith("-"):
-        return name
+    is_word = name.replace("_", "a").replace("-", "a").isalnum() and not name.startswith("-")
+    return name if is_word else in_quotes(name)
+
+
+def in_quotes(name: str) -> str:
+    """Return a column's name in double quotes, as an expression has it that is typed."""
     return '"' + "".join(map(_typed_sign, name)) + '"'
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import untyped
+from sqlaudit.base.names import typed, untyped
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
 
@@ -95,6 +95,20 @@ def _pieces(text: str, option: str) -> list[str]:
     if quote or open_brackets:
         raise UsageError(f"{option} {text!r}: {quote or open_brackets[-1]} is not closed. Close it, or quote the name.")
     return [*pieces, current]
+
+
+def written(name: str) -> str:
+    """Return a column or expression as reports write it: in quotes where a list of names would read something else.
+
+    Example:
+        >>> written("substr(zip, 1, 3)"), written("last, first"), written(" zip")
+        ('substr(zip, 1, 3)', '"last, first"', '" zip"')
+    """
+    try:
+        is_item = name.isprintable() and split_list(name) == (name,)
+    except UsageError:
+        is_item = False
+    return name if is_item else typed(name)
 
 
 def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.reports.document import listing, plural
+from sqlaudit.reports.document import listed, plural
 
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
@@ -184,8 +184,9 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
         chosen.append(Chosen(column.name, expression, Kind.OTHER))
     if unbanded:
         text = (
-            f"The effect of ten bands is left out for {listing(unbanded)}: bands need all rows sorted on one machine, "
-            f"and {engine.name} has them on many. For a coarser form, name an expression, such as floor(age / 10)."
+            f"The effect of ten bands is left out for {listed(unbanded)}: bands need all rows sorted on one "
+            f"machine, and {engine.name} has them on many. For a coarser form, name an expression, such as floor(age "
+            "/ 10)."
         )
         engine.note_remarks(Relation("", (), source.relation.label, remarks=(Remark("no_bands", text),)))
     if not coarser:

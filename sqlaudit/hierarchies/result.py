@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
+from sqlaudit.base.names import typed
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import NOT_EMPTY, Documented, MeasuredResult, told
@@ -82,9 +83,10 @@ def by_default(columns: Iterable[Any]) -> doc.Words | None:
     names = [column.name for column in columns if column.by_default]
     if not names:
         return None
-    proposed = "`sqlaudit hierarchy TARGET COLUMNS --propose`".replace("COLUMNS", shlex.quote(",".join(names)))
+    listed = shlex.quote(",".join(map(typed, names)))
+    proposed = f"`sqlaudit hierarchy TARGET {listed} --propose`"
     hint = f"To change them, edit what {proposed} prints, and name that file with {spelled('hierarchies')}."
-    return doc.Toned(f"Default levels: {doc.listing(names)}.", hint=hint)
+    return doc.Toned(f"Default levels: {doc.listed(names)}.", hint=hint)
 
 
 class HierarchyReport(Report[HierarchyResult]):

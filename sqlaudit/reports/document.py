@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Number, Warned, is_note
 
@@ -561,6 +562,24 @@ def listing(names: Iterable[str], most: int | None = 6, last: str = "and") -> st
     return f" {last} ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
+def listed(names: Iterable[str], most: int | None = 6, last: str = "and") -> str:
+    """Return columns and expressions as a list in a sentence, each as an option takes it.
+
+    Args:
+        names, most, last: as `listing` has them.
+
+    Example:
+        >>> listed(["age", "last, first", " zip"])
+        'age, "last, first" and " zip"'
+    """
+    return listing(map(written, names), most, last)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return columns and expressions as a list that an option takes."""
+    return ", ".join(map(written, names))
+
+
 def percent(share: Number | None) -> str:
     """Return a share as a percentage; only 0 prints as 0% and only 1 as 100%.
 
@@ -715,7 +734,7 @@ def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
     columns = list(names)
     if columns:
         yield Toned(
-            f"The release has columns without a role, unchanged: {listing(columns)}.",
+            f"The release has columns without a role, unchanged: {listed(columns)}.",
             "warn",
             f"Give those that describe a person a role with {spelled('qi')}, or leave them out with "
             f"{spelled('identifier')}.",

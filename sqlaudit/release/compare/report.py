@@ -283,8 +283,8 @@ class CompareReport(MeasuredReport[CompareResult]):
     def method(self, result: CompareResult) -> Iterator[tuple[str, doc.Cell]]:
         yield "original", f"{result.original}, {doc.plural(result.rows, 'row')}"
         yield "release", f"{result.release}, {doc.plural(result.released, 'row')}"
-        yield "quasi-identifiers", ", ".join(result.qi)
-        yield "sensitive columns", ", ".join(result.sensitive)
+        yield "quasi-identifiers", doc.joined(result.qi)
+        yield "sensitive columns", doc.joined(result.sensitive)
         yield "pairing of rows", _pairing(result)
         yield "distance of sensitive values", result.distance if result.sensitive else ""
 

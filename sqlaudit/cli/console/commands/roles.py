@@ -384,7 +384,7 @@ def changed_roles_document(changed: ChangedRoles) -> doc.Document:
     """Show the figures before and after a change."""
     before, after = changed.before, changed.after
     figures, new_warnings = _figures(after), [warning for warning in after.warnings if warning not in after.notices]
-    qi_names = doc.listing(after.roles.get("quasi_identifiers", ()))
+    qi_names = doc.listed(after.roles.get("quasi_identifiers", ()))
     adverb = "still" if before.passed == after.passed else "now"
     verdict = f"{adverb} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
     heads, verdict_heads = ("figure", "#before", "#after"), ("#limit", "verdict") if after.required else ()
