@@ -539,7 +539,9 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(UnixLines(file), lineterminator="\r\n")
-        writer.writerow([csv_cell(name) for name in names])
+        # Readers strip blanks at the ends of a name, unless it is in quotes
+        quoting = csv.QUOTE_ALL if any(name != name.strip() for name in names) else csv.QUOTE_MINIMAL
+        csv.writer(UnixLines(file), lineterminator="\r\n", quoting=quoting).writerow(map(csv_cell, names))
         for batch in batches:
             writer.writerows([csv_cell(value) for value in row] for row in batch)
             written += len(batch)

@@ -205,6 +205,18 @@ def closest_column(name: str, columns: Iterable[str]) -> str:
     return closest(name, columns, shown)
 
 
+def split_at_equals(text: str) -> tuple[str, str, str]:
+    """Return the name before `=`, the sign, and the text behind it, as `str.partition` does: not inside of quotes.
+
+    Example:
+        >>> split_at_equals('"a=b"=c'), split_at_equals("a")
+        (('a=b', '=', 'c'), ('a', '', ''))
+    """
+    quoted = re.match(r'\s*"(?:[^"]|"")*"\s*(?==|\Z)', text)
+    end = quoted.end() if quoted else text.find("=") if "=" in text else len(text)
+    return untyped(text[:end].strip()), text[end : end + 1], text[end + 1 :]
+
+
 def without_blanks(name: str) -> str:
     """Return a name for comparison: small letters in standard forms, without blanks, line breaks and escapes."""
     standard = unicodedata.normalize("NFKC", unescaped(name)).casefold()

@@ -15,6 +15,7 @@ import click
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.files import is_file
+from sqlaudit.base.names import untyped
 from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.options import Option, options_of, request_from, split_list
@@ -234,6 +235,7 @@ def parse_weights(texts: Iterable[str], option: str) -> dict[str, Fraction]:
     weights: dict[str, Fraction] = {}
     for text in split_lists(texts, option):
         name, equals, number = (part.strip() for part in text.rpartition("="))
+        name = untyped(name)
         if name in weights:
             raise UsageError(f"{option} names {name!r} twice.")
         try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import shown
+from sqlaudit.base.names import shown, untyped
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import (
     FLAG,
@@ -133,7 +133,7 @@ def _parse_tolerance(name: str, text: str) -> Tolerance:
         raise UsageError(
             f"{spelled(name)} needs a column and a distance, for example day=7d or amount=10, not {text[:60]!r}."
         )
-    return Tolerance(column, within)
+    return Tolerance(untyped(column), within)
 
 
 def tolerated(chosen: Sequence[Chosen], events: int, tolerances: Sequence[Tolerance]) -> dict[int, Tolerance]:
