@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from sqlaudit.base.errors import InputError, UnknownFile, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -540,7 +540,8 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches) -> int:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(UnixLines(file), lineterminator="\r\n")
         # Readers strip blanks at the ends of a name, unless it is in quotes
-        quoting = csv.QUOTE_ALL if any(name != name.strip() for name in names) else csv.QUOTE_MINIMAL
+        has_blanks = any(name != name.strip() for name in names)
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if has_blanks else csv.QUOTE_MINIMAL
         csv.writer(UnixLines(file), lineterminator="\r\n", quoting=quoting).writerow(map(csv_cell, names))
         for batch in batches:
             writer.writerows([csv_cell(value) for value in row] for row in batch)

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain, takewhile
@@ -427,6 +427,18 @@ def section(title: str, *contents: Content, repeating: bool = False) -> tuple[Se
 def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:
     """Return the blocks of the sections with these titles."""
     return (block for section in document.sections if section.title in titles for block in section.blocks)
+
+
+def with_commands(document: Document, change: Callable[[ProposedCommand], ProposedCommand]) -> Document:
+    """Return the document with each command that it proposes changed."""
+    sections = (
+        replace(
+            section,
+            blocks=tuple(change(block) if isinstance(block, ProposedCommand) else block for block in section.blocks),
+        )
+        for section in document.sections
+    )
+    return replace(document, sections=tuple(sections))
 
 
 def asked_by(about: About) -> tuple[Facts, ...]:
