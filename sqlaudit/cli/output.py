@@ -63,12 +63,9 @@ class Output:
         Pages repeat the command that made them. Those that a report proposes read the same table in the same way.
         """
         about = {name: value for name, value in vars(self.cover).items() if value}
-        context = _running_context()
-        if context is not None:
-            document = with_commands(document, _as_read(context))
-            if self.format in ("html", "json") and context.info_name != "console":
-                words = [word for _, words in _visible_arguments(context) for word in _quoted(words)]
-                about.setdefault("command", " ".join(("sqlaudit", str(context.info_name), *words)))
+        document, context = with_given_options(document), _running_context()
+        if context is not None and self.format in ("html", "json") and context.info_name != "console":
+            about.setdefault("command", command_line(context))
         return replace(document, about=replace(document.about, **about)) if about else document
 
     def write(self, text: str) -> None:
@@ -171,6 +168,12 @@ _READING = "Input"
 _OUTPUT_OPTIONS = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
 
 
+def command_line(context: click.Context) -> str:
+    """Return the running command in one line."""
+    words = (word for _, words in _visible_arguments(context) for word in _quoted(words))
+    return " ".join(("sqlaudit", str(context.info_name), *words))
+
+
 def _is_shown(option: click.Option | None, name: str, value: str) -> bool:
     """Return True if a report may show the value of an option: columns, numbers, words of a list, and files read."""
     if option is None or getattr(option, "writes", False) or name in _CONFIDENTIAL:
@@ -208,7 +211,7 @@ def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | 
 
 def _takes_no_value(option: click.Option, remaining: Sequence[str]) -> bool:
     """Return True for a flag, and for an option that may stand alone and does: the next word is an option."""
-    may_stand_alone = not option.is_flag and option.flag_value is not None
+    may_stand_alone = not option.is_flag and isinstance(option.flag_value, str)
     return option.is_flag or option.count or (may_stand_alone and (not remaining or remaining[0].startswith("-")))
 
 
@@ -217,19 +220,22 @@ def _quoted(words: Iterable[str]) -> list[str]:
     return [word if word == HIDDEN else shlex.quote(word) for word in words]
 
 
-def _as_read(context: click.Context) -> Callable[[ProposedCommand], ProposedCommand]:
-    """Return a function that makes a proposed command read what the running one reads, in the same way.
+def with_given_options(document: Document) -> Document:
+    """Return the document with proposed commands that read what the running command reads, in the same way.
 
-    Its table is in the third word; a console has several, and only its options apply.
+    The table is in their third word. A console has several tables, so there that one stays.
     """
-    words: list[str] = []
-    for option, written in _visible_arguments(context):
-        if getattr(option, "section", "") == _READING or (option is None and context.info_name != "console"):
-            words += _quoted(written)
+    context = _running_context()
+    if context is None:
+        return document
+    in_console = context.info_name == "console"
+    reading: list[str] = []
+    for option, words in _visible_arguments(context):
+        if getattr(option, "section", "") == _READING or (option is None and not in_console):
+            reading += _quoted(words)
 
     def extend(command: ProposedCommand) -> ProposedCommand:
         program, name, table, *options = command.words
-        target = [table] if context.info_name == "console" else []
-        return replace(command, words=(program, name, *target, *words, *options))
+        return replace(command, words=(program, name, *([table] if in_console else []), *reading, *options))
 
-    return extend
+    return with_commands(document, extend)

@@ -13,7 +13,7 @@ from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import typed
 from sqlaudit.base.options import written
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.parameter_names import command, is_python, spelled
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
@@ -497,11 +497,10 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     )
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
-    searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
         _about_sets(found),
         doc.table(("Columns", "#Rows below 5", "#Share", "#Unique rows"), rows, caption),
-        doc.ProposedCommand("For a proof, and the contribution of each column:", searching),
+        _command("For a proof, and the contribution of each column:", "columns", result, tolerance="1%"),
     )
 
 
@@ -535,19 +534,38 @@ def _cut(value: object) -> str:
 
 def _next(result: ProfileResult) -> doc.Content:
     """The proposed next command."""
-    target = shlex.quote(result.target)
     if result.cells is not None:
-        by, counts = option_value(result.cells.by), option_value([result.cells.count])
-        judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
-        return doc.ProposedCommand("Check the cells:", judging)
+        by, count = list(result.cells.by), [result.cells.count]
+        return _command("Check the cells:", "aggregates", result, by=by, count=count, require="threshold=5")
     known, secret = result.likely, result.named(Role.SENSITIVE)
     if not known:
-        said = f"Name the columns that others may know with {spelled('qi')}, then audit: sqlaudit audit TARGET --qi …"
-        return (said,)
-    options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
+        return (f"Name the columns that others may know with {spelled('qi')}, then run {command('audit')}.",)
+    options: dict[str, list[str] | str] = {"qi": list(known), **({"sensitive": list(secret)} if secret else {})}
     if result.entity is not None:
-        options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
-    return doc.ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+        options |= {"entity": [result.entity.column], "require": "k=5,km@2=5"}
+    return _command("Correct the roles, then audit:", "audit", result, **options)
+
+
+_ONE_COLUMN = ("entity", "count")
+"""Options of one column."""
+
+
+def _command(what: str, name: str, result: ProfileResult, **options: list[str] | str) -> doc.ProposedCommand:
+    """Return a proposed command on the profiled table, or the call in Python, in which … is what `profile` was given.
+
+    Args:
+        what: the line above it. name: the command. options: lists of columns, and texts.
+    """
+    if is_python():
+        alone = {option: value[0] for option, value in options.items() if option in _ONE_COLUMN}
+        arguments = ", ".join(f"{option}={value!r}" for option, value in {**options, **alone}.items())
+        return doc.ProposedCommand(what, (f"sqlaudit.{name}(…, {arguments})",))
+    words = [
+        word
+        for option, value in options.items()
+        for word in (f"--{option}", option_value(value) if isinstance(value, list) else value)
+    ]
+    return doc.ProposedCommand(what, ("sqlaudit", name, shlex.quote(result.target), *words))
 
 
 def _questions(result: ProfileResult) -> doc.Content:

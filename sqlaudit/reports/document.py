@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple, TypeVar
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import Number, Warned, is_note
 
@@ -584,12 +583,18 @@ def listed(names: Iterable[str], most: int | None = 6, last: str = "and") -> str
         >>> listed(["age", "last, first", " zip"])
         'age, "last, first" and " zip"'
     """
-    return listing(map(written, names), most, last)
+    return listing(_written(names), most, last)
 
 
 def joined(names: Iterable[str]) -> str:
     """Return columns and expressions as a list that an option takes."""
-    return ", ".join(map(written, names))
+    return ", ".join(_written(names))
+
+
+def _written(names: Iterable[str]) -> Iterator[str]:
+    from sqlaudit.base.options import written  # which --help does not need
+
+    return map(written, names)
 
 
 def percent(share: Number | None) -> str:

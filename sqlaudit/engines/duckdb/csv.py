@@ -37,7 +37,7 @@ def write_call(function: str, source: str | list[str], arguments: Mapping[str, o
     """
     sql_arguments = [
         literal(source, DIALECT),
-        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items()),
+        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items() if value is not None),
     ]
     return function + "(" + ", ".join(sql_arguments) + ")"
 
@@ -85,6 +85,8 @@ _SAMPLE_LINES = 2_048
 _IN_ORDER: dict[str, object] = {"parallel": False}
 """Read by one thread, so that the first lines are those of the file: several threads return any lines first."""
 _STRICT: dict[str, object] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
+_CRLF: dict[str, object] = {"new_line": r"\r\n", "strict_mode": None}
+"""Lines that end as on Windows. With them DuckDB 2.0 reads no row where strict mode, its default, is named as well."""
 
 
 @dataclass(frozen=True)
@@ -348,8 +350,8 @@ class _CsvReader:
         named_delimiter = _parse_delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
         # In a header with a line break inside of quotes, DuckDB takes that one for the end of every line
-        if "\n" in first and self._sniff(named_delimiter, plain, {"new_line": r"\r\n"}) is not None:
-            self.common["new_line"] = r"\r\n"
+        if "\n" in first and self._sniff(named_delimiter, plain, _CRLF) is not None:
+            self.common.update(_CRLF)
         delimiters = [c for c in _DELIMITERS if c in first]
         sole = delimiters[0] if len(delimiters) == 1 else ""  # names seldom hold a delimiter, values often do
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
@@ -456,7 +458,7 @@ class _CsvReader:
             arguments["delim"] = delimiter
         if self.options.header is not None:
             arguments["header"] = self.options.header
-        arguments |= further
+        arguments |= {**further, "strict_mode": True}
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         properties = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -475,7 +477,7 @@ class _CsvReader:
         """Return the first lines as they are in the file. Delimiters are looked for in them; they are never shown."""
         arguments = {"auto_detect": False, "delim": _ABSENT, "quote": "", "escape": "", "header": False, **_IN_ORDER}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
-        arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
+        arguments |= {**self.common, **tolerant, "columns": {"line": "VARCHAR"}}
         rows = self.fetch(
             "SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + f" LIMIT {_TITLE_LINES}"
         )
@@ -517,6 +519,8 @@ class _CsvReader:
         if not shape.header:
             return [name for name, _ in shape.columns]
         headers = [[field.strip() for field in self._read_fields(shape, text)] for text in self.files.texts]
+        if len(headers[0]) < len(shape.columns):  # such as none, when a line end is taken for another
+            raise InputError(f"The header of {self.files.label!r} cannot be read. Write the file with other line ends.")
         if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
             raise InputError(
                 f"Line 1 of {self.files.label!r} has only one name for {len(headers[0])} columns, so it looks like a "
