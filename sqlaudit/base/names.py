@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Callable, Iterable
 
@@ -241,6 +242,11 @@ def typed(name: str) -> str:
     """
     is_word = name.replace("_", "a").replace("-", "a").isalnum() and not name.startswith("-")
     return name if is_word else in_quotes(name)
+
+
+def option_value(names: Iterable[str]) -> str:
+    """Return columns as the command line takes them, quoted for a shell."""
+    return shlex.quote(",".join(map(typed, names)))
 
 
 def in_quotes(name: str) -> str:

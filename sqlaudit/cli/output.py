@@ -159,7 +159,8 @@ _SHOWN_OPTIONS = (
     *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
     *("--criteria", "--witness", "--pieces", "--workload", "--exclude", "--key", "--match", "--other-qi", "--reviewed"),
     *("--household", "--sequence", "--static", "--static-from", "--value", "--contributors", "--person", "--weight"),
-    *("--only", "--measures", "--identified", "--other-release", "--level"),
+    *("--only", "--measures", "--identified", "--other-release", "--level", "--widths", "--mask", "--chain", "--beta"),
+    *("--epsilon", "--delta", "--start", "--bucket-column", "--bucket-count"),
 )
 """Options whose values a report shows anyway."""
 _CONFIDENTIAL = ("--db", "--query", "--where", "--certificate-key")
@@ -228,14 +229,21 @@ def with_given_options(document: Document) -> Document:
     context = _running_context()
     if context is None:
         return document
-    in_console = context.info_name == "console"
-    reading: list[str] = []
-    for option, words in _visible_arguments(context):
-        if getattr(option, "section", "") == _READING or (option is None and not in_console):
-            reading += _quoted(words)
+    group, in_console = context.find_root().command, context.info_name == "console"
+    assert isinstance(group, click.Group)
 
     def extend(command: ProposedCommand) -> ProposedCommand:
         program, name, table, *options = command.words
+        proposed = group.get_command(context, name)
+        known = (
+            {flag for option in proposed.params for flag in (*option.opts, *option.secondary_opts)} if proposed else ()
+        )
+        reading, has_table = list[str](), in_console
+        for option, words in _visible_arguments(context):
+            if option is None and not has_table:
+                reading, has_table = [*reading, *_quoted(words)], True
+            elif getattr(option, "section", "") == _READING and words[0] in known:
+                reading += _quoted(words)
         return replace(command, words=(program, name, *([table] if in_console else []), *reading, *options))
 
     return with_commands(document, extend)

@@ -319,7 +319,7 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result))
         yield doc.section("The release", *_release(result.published))
         yield doc.section("Checked nodes, in order", *_walk(result))
-        yield doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result))
+        yield doc.section("The lattice", _columns(result), *by_default(result.columns, result.target), *_map(result))
 
     def method(self, result: LatticeResult) -> Iterator[tuple[str, doc.Cell]]:
         decided = f"{doc.count(result.nodes)} nodes, {doc.count(result.checked)} checked"

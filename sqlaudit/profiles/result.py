@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, TypedDict
 
 from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import typed
+from sqlaudit.base.names import option_value
 from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import command, is_python, spelled
 from sqlaudit.base.relation import Kind
@@ -582,8 +582,3 @@ def _questions(result: ProfileResult) -> doc.Content:
         coarsen = f"Publish {it} coarsened, or leave {it} out."
         said.append(f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}")
     return said
-
-
-def option_value(names: Sequence[str]) -> str:
-    """Return columns as the command line takes them, quoted for a shell."""
-    return shlex.quote(",".join(map(typed, names)))

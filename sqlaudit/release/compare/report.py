@@ -313,7 +313,7 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
         "Misfits: rows whose cell does not contain their value. Empty: cells that contain no value of the original. "
         "Split: values generalized in more than one way."
     )
-    yield by_default(fit.columns)
+    yield from by_default(fit.columns, result.original)
     yield doc.facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),

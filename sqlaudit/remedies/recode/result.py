@@ -203,7 +203,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
-    yield doc.section("Columns", columns, by_default(result.columns))
+    yield doc.section("Columns", columns, *by_default(result.columns, result.target))
     yield doc.section("Information loss", *_losses(result))
 
 
