@@ -310,7 +310,7 @@ def _single_values(result: AuditResult) -> Iterator[doc.Toned]:
     ]
     if result.rows and names and result.classes.count > 1:
         where = "At least one group has" if len(names) == 1 else "Some groups have"
-        single_value = f"a single value of {doc.listing(names, last='or')}"
+        single_value = f"a single value of {doc.listed(names, last='or')}"
         yield doc.bad(
             f"{where} {single_value}. Anyone known to be in {'it' if len(names) == 1 else 'one'} has that value."
         )
@@ -416,7 +416,7 @@ def _harbor_blocks(result: AuditResult) -> Iterator[doc.Block]:
         rows = ((clause["clause"], clause["title"], *clause_text(clause).partition(": ")[::2]) for clause in clauses)
         yield doc.table(("clause", "identifier", "verdict", "found"), rows)
         if reviewed := check.details["reviewed"]:
-            yield doc.Paragraph(f"Not checked, because you reviewed them: {doc.listing(reviewed, None)}.")
+            yield doc.Paragraph(f"Not checked, because you reviewed them: {doc.listed(reviewed, None)}.")
         yield doc.Paragraph("Clause (ii), actual knowledge of the covered entity, cannot be checked in the table.")
 
 
@@ -486,9 +486,9 @@ class AuditReport(Report[AuditResult]):
         roles = result.roles
         how = doc.facts(
             ("table", result.target),
-            ("quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))),
-            ("sensitive columns", ", ".join(roles.get("sensitive", ()))),
-            ("direct identifiers", ", ".join(roles.get("identifiers", ()))),
+            ("quasi-identifiers", doc.joined(roles.get("quasi_identifiers", ()))),
+            ("sensitive columns", doc.joined(roles.get("sensitive", ()))),
+            ("direct identifiers", doc.joined(roles.get("identifiers", ()))),
             ("person column", roles.get("entity") or ""),
             ("missing values", _NULLS.get(str(roles.get("nulls", "")), "")),
             ("published rules", published(result.checks)),
@@ -509,7 +509,7 @@ def _known_rows(result: AuditResult) -> str | None:
 
 
 def _about(result: AuditResult) -> str:
-    known, rows = doc.listing(result.roles.get("quasi_identifiers", ())), doc.plural(result.rows, "row")
+    known, rows = doc.listed(result.roles.get("quasi_identifiers", ())), doc.plural(result.rows, "row")
     if result.classes.per_row:
         return f"{result.target}: {rows}. A missing value matches any value of {known}."
     whose = "people" if unit_of(result) == "person" or _known_rows(result) == KnownRows.ALL else "rows"

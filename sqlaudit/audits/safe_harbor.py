@@ -45,7 +45,7 @@ from sqlaudit.profiles.columns import (
 )
 from sqlaudit.profiles.names import words_in
 from sqlaudit.profiles.result import ColumnFacts, Role
-from sqlaudit.reports.document import listing
+from sqlaudit.reports.document import listed
 
 _SMALL = 20_000
 _OLDEST = 90
@@ -111,7 +111,7 @@ def safe_harbor_check(engine: Engine, relation: Relation, request: SafeHarbor, t
     failed = [clause for clause in clauses if clause["status"] == NOT_MET]
     unclear = [clause for clause in clauses if clause["status"] == NOT_CHECKED]
     names = dict.fromkeys(finding["column"] for clause in unclear for finding in clause["found"])
-    examine = f"Examine {listing(names)}, then use {spelled('reviewed', *request.reviewed, *names)}." if names else ""
+    examine = f"Examine {listed(names)}, then use {spelled('reviewed', *request.reviewed, *names)}." if names else ""
     status = Status.FAIL if failed else Status.UNDETERMINED if unclear or not rows else Status.PASS
     return Check(
         model=SAFE_HARBOR,

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlaudit.base.errors import PermissionDenied, SqlauditError, UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest_column, quote, shown, typed, unescaped, untyped, without_blanks
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation
 
@@ -41,10 +41,17 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     match = find_column(text, relation)
     if match is not None:
         _refuse_variant(match, option)
-        return Resolved(text, quote(match.name, dialect), match.kind, match.name, match.type)
+        label = match.name if "\\" in text else text
+        return Resolved(label, quote(match.name, dialect), match.kind, match.name, match.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
-    return _expression(text, relation, dialect, option)
+    try:
+        return _expression(text, relation, dialect, option)
+    except UsageError:
+        # `Age in Years` is an expression as well, and may be meant as a name that has a line break or other blanks
+        if any(without_blanks(column.name) == without_blanks(text) for column in relation.columns):
+            raise unknown_column(text, relation, option) from None
+        raise
 
 
 def _expression(text: str, relation: Relation, dialect: str, option: str) -> Resolved:
@@ -86,7 +93,7 @@ def _refuse_variant(column: ColumnInfo, option: str) -> None:
     """Raise UsageError if the column compares as VARIANT, where 1 and 1.0 are one value, and a date is its midnight."""
     if "VARIANT" in column.type.upper():
         raise UsageError(
-            f"{option}: {column.name!r} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
+            f"{option}: {shown(column.name)} has the type VARIANT, in which 1 and 1.0 are equal, for example. "
             f"Name an expression that takes one of its types, such as CAST({column.name} AS VARCHAR)."
         )
 
@@ -94,17 +101,19 @@ def _refuse_variant(column: ColumnInfo, option: str) -> None:
 def find_column(name: str, relation: Relation) -> ColumnInfo | None:
     """Return the column of this name: exact, or the only one that differs only in case; None if there is none.
 
+    A name may be in double quotes, and may have the escapes in which reports show what is not printable.
+
     Raises:
         UsageError: several columns differ from the name only in case.
     """
-    bare = name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
-    for candidate in dict.fromkeys((name, bare)):
+    bare = untyped(name)
+    for candidate in dict.fromkeys((name, bare, unescaped(bare))):
         for column in relation.columns:
             if column.name == candidate:
                 return column
     folded = [column for column in relation.columns if column.name.casefold() == bare.casefold()]
     if len(folded) > 1:
-        names = " and ".join(repr(column.name) for column in folded)
+        names = " and ".join(shown(column.name) for column in folded)
         raise UsageError(f"{name!r} could be {names}. Write it exactly.")
     return folded[0] if folded else None
 
@@ -127,12 +136,13 @@ def unknown_column(name: str, relation: Relation, option: str) -> SqlauditError:
         return PermissionDenied(f"{option}: this role may not read the column {name!r} of {relation.label}.")
     names = [column.name for column in relation.columns]
     if relation.bucket:
-        others = ", ".join(column for column in names if column != relation.bucket)
+        others = ", ".join(typed(column) for column in names if column != relation.bucket)
         return UnknownColumn(
             f"{option}: the classes of a bucketized release are its buckets, so {name!r} cannot be named. Use "
             f"{spelled('qi', relation.bucket)}, the column of buckets. Its sensitive columns are: {others}."
         )
-    hint = closest(name, names) or (" It has: " + ", ".join(names[:12]) + ("…" if len(names) > 12 else "") + ".")
+    listed = ", ".join(map(typed, names[:12])) + ("…" if len(names) > 12 else "")
+    hint = closest_column(name, names) or f" It has: {listed}."
     if names == [f"column{number:0{len(str(len(names) - 1))}}" for number in range(len(names))]:
         hint += f" Line 1 was read as data. If it has the names, use {spelled('header', True)}."
     return UnknownColumn(f"{option}: {relation.label} has no column {name!r}.", hint)

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from sqlaudit.base.errors import InputError, UnknownFile, UsageError
 from sqlaudit.base.frozen import dataclass
@@ -569,7 +569,10 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches, encoding: str
     written = 0
     with path.open("w", encoding=encoding, newline="") as file:
         writer = csv.writer(UnixLines(file), lineterminator="\r\n")
-        writer.writerow([csv_cell(name) for name in names])
+        # Readers strip blanks at the ends of a name, unless it is in quotes
+        has_blanks = any(name != name.strip() for name in names)
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if has_blanks else csv.QUOTE_MINIMAL
+        csv.writer(UnixLines(file), lineterminator="\r\n", quoting=quoting).writerow(map(csv_cell, names))
         for batch in batches:
             writer.writerows([csv_cell(value) for value in row] for row in batch)
             written += len(batch)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
@@ -187,8 +189,11 @@ def any_of(words: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def closest(name: str, names: Iterable[str]) -> str:
+def closest(name: str, names: Iterable[str], show: Callable[[str], str] = repr) -> str:
     """Return a hint that names the closest of these names; empty if none is close.
+
+    Args:
+        name: the name that is not there. names: those that are. show: how the hint writes one.
 
     Example:
         >>> closest("Adress", ["age", "address"])
@@ -196,6 +201,98 @@ def closest(name: str, names: Iterable[str]) -> str:
     """
     import difflib  # needed only for errors
 
-    folded = {candidate.casefold(): candidate for candidate in names}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+    folded = {without_blanks(candidate): candidate for candidate in names}
+    near = difflib.get_close_matches(without_blanks(name), folded, n=1, cutoff=0.6)
+    return f" Did you mean {show(folded[near[0]])}?" if near else ""
+
+
+def closest_column(name: str, columns: Iterable[str]) -> str:
+    r"""Return a hint that names the closest of these columns, as it is typed; empty if none is close.
+
+    Example:
+        >>> print(closest_column("Age in years", ["Age\nin years"]))
+         Did you mean '"Age\nin years"'?
+    """
+    return closest(name, columns, shown)
+
+
+def split_at_equals(text: str) -> tuple[str, str, str]:
+    """Return the name before `=`, the sign, and the text behind it, as `str.partition` does: not inside of quotes.
+
+    Example:
+        >>> split_at_equals('"a=b"=c'), split_at_equals("a")
+        (('a=b', '=', 'c'), ('a', '', ''))
+    """
+    quoted = re.match(r'\s*"(?:[^"]|"")*"\s*(?==|\Z)', text)
+    end = quoted.end() if quoted else text.find("=") if "=" in text else len(text)
+    return untyped(text[:end].strip()), text[end : end + 1], text[end + 1 :]
+
+
+def without_blanks(name: str) -> str:
+    """Return a name for comparison: small letters in standard forms, without blanks, line breaks and escapes."""
+    standard = unicodedata.normalize("NFKC", unescaped(name)).casefold()
+    return "".join(sign for sign in standard if sign.isprintable() and not sign.isspace()) or name
+
+
+# Names of columns as they are typed: one form for the command line, policies, the console and Python.
+#
+# A name that no list of names takes as it is stands in double quotes, with the escapes of Python and YAML for what no
+# shell, no line and no eye would keep: a line break, a tab, a no-break space. Messages print that form.
+
+_ESCAPE = r"\\(?:[\\nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})"
+_JOINERS = "\u200c\u200d"  # ordinary spelling in Persian, Indic scripts and emoji
+
+
+def typed(name: str) -> str:
+    r"""Return a column's name as lists of names take it: in double quotes, with escapes, unless it is a plain word.
+
+    Example:
+        >>> print(typed("marital-status"), typed("last, first"), typed("Age\nin Years"), typed("it's"))
+        marital-status "last, first" "Age\nin Years" "it\x27s"
+    """
+    is_word = name.replace("_", "a").replace("-", "a").isalnum() and not name.startswith("-")
+    return name if is_word else in_quotes(name)
+
+
+def option_value(names: Iterable[str]) -> str:
+    """Return columns as the command line takes them, quoted for a shell."""
+    return shlex.quote(",".join(map(typed, names)))
+
+
+def in_quotes(name: str) -> str:
+    """Return a column's name in double quotes, as an expression has it that is typed."""
+    return '"' + "".join(map(_typed_sign, name)) + '"'
+
+
+def _typed_sign(sign: str) -> str:
+    """Return a character of a name in double quotes. The apostrophe has an escape as well, for shells and messages."""
+    if sign in "\\\"'":
+        return {"\\": "\\\\", '"': '""', "'": "\\x27"}[sign]
+    return sign if sign.isprintable() or sign in _JOINERS else sign.encode("unicode_escape").decode()
+
+
+def shown(name: str) -> str:
+    """Return a column's name as messages have it: what is between the apostrophes is typed.
+
+    Example:
+        >>> print(shown("age"), shown("last, first"))
+        'age' '"last, first"'
+    """
+    return f"'{typed(name)}'"
+
+
+def unescaped(text: str) -> str:
+    """Return a text with the characters in place of their escapes."""
+    return re.sub(_ESCAPE, lambda escape: escape[0].encode().decode("unicode_escape"), text) if "\\" in text else text
+
+
+def untyped(text: str) -> str:
+    """Return the name that a text in double quotes types; any other text, such as an expression, stays as it is.
+
+    Example:
+        >>> untyped('"Age in Years"'), untyped("age"), untyped('"a" || "b"')
+        ('Age in Years', 'age', '"a" || "b"')
+    """
+    inner = text[1:-1]
+    is_quoted = len(text) > 2 and text[0] == text[-1] == '"' and '"' not in inner.replace('""', "")
+    return unescaped(inner.replace('""', '"')) if is_quoted else text

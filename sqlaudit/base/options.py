@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from sqlaudit.base.errors import OutOfRange, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest, typed, untyped
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.parameter_names import about, spelled
 
@@ -55,8 +55,8 @@ class OptionKind:
 def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     """The items of a list at top-level commas: not inside parentheses, brackets or quotes.
 
-    A name in double quotes is taken as it stands between them (a doubled quote is one), so that a column whose name
-    holds a comma can be named; quotes inside an expression stay for SQL.
+    A name in double quotes is taken as it stands between them, with escapes such as `\\n` (a doubled quote is one), so
+    that a column whose name holds a comma can be named; quotes inside an expression stay for SQL.
 
     Raises:
         UsageError: a quote or parenthesis is left open, or an item is empty.
@@ -68,7 +68,7 @@ def split_list(text: str, option: str = "names") -> tuple[str, ...]:
     items = [item.strip() for item in _pieces(text, option)]
     if not all(items):
         raise UsageError(f"{option} {text!r} has an empty name. Separate names by commas.")
-    return tuple(_unquoted(item) for item in items)
+    return tuple(untyped(item) for item in items)
 
 
 def _pieces(text: str, option: str) -> list[str]:
@@ -97,10 +97,18 @@ def _pieces(text: str, option: str) -> list[str]:
     return [*pieces, current]
 
 
-def _unquoted(item: str) -> str:
-    inner = item[1:-1]
-    is_quoted = len(item) > 2 and item[0] == item[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if is_quoted else item
+def written(name: str) -> str:
+    """Return a column or expression as reports write it: in quotes where a list of names would read something else.
+
+    Example:
+        >>> written("substr(zip, 1, 3)"), written("last, first"), written(" zip")
+        ('substr(zip, 1, 3)', '"last, first"', '" zip"')
+    """
+    try:
+        is_item = name.isprintable() and split_list(name) == (name,)
+    except UsageError:
+        is_item = False
+    return name if is_item else typed(name)
 
 
 def several(names: Iterable[str] | str, option: str = "names") -> tuple[str, ...]:

@@ -54,7 +54,12 @@ def command(name: str) -> str:
         >>> command("profile")
         '`sqlaudit.profile()`'
     """
-    return f"`sqlaudit {name}`" if _SPELLINGS.get() else f"`sqlaudit.{name}()`"
+    return f"`sqlaudit.{name}()`" if is_python() else f"`sqlaudit {name}`"
+
+
+def is_python() -> bool:
+    """Return True if the caller is Python, and neither a command, a policy nor the console."""
+    return not _SPELLINGS.get()
 
 
 def about(field: str) -> str:

@@ -20,6 +20,7 @@ from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError, unreadable_file
 from sqlaudit.base.files import check_destination, exists, write_text
 from sqlaudit.base.guard import guard_expression
+from sqlaudit.base.names import option_value
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
@@ -27,7 +28,6 @@ from sqlaudit.base.result import Timing, plain
 from sqlaudit.base.spec import Coverage, ReadOptions, Roles, Sampling, Target
 from sqlaudit.models.presets import of_rows
 from sqlaudit.models.registry import requirements
-from sqlaudit.profiles.result import option_value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

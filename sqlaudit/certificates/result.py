@@ -101,7 +101,7 @@ class VerifyReport(MeasuredReport[VerifyResult]):
         return doc.good("SAME: the table matches the certificate")
 
     def opening(self, result: VerifyResult) -> Iterator[doc.Content]:
-        quasi_identifiers = doc.listing(result.roles.get("quasi_identifiers", ()))
+        quasi_identifiers = doc.listed(result.roles.get("quasi_identifiers", ()))
         rows = doc.plural(result.rows, "row")
         yield f"{result.target}: {rows}. All figures were recomputed for {quasi_identifiers}."
 
@@ -127,8 +127,8 @@ class VerifyReport(MeasuredReport[VerifyResult]):
         yield "made", moment(str(certified["time"]))
         yield "by", ", ".join(f"{name} {version}" for name, version in certified["versions"].items())
         yield "verdict", str(certified["status"]).upper() if certified["required"] else "no requirements"
-        yield "quasi-identifiers", ", ".join(roles.get("quasi_identifiers", ()))
-        yield "sensitive columns", ", ".join(roles.get("sensitive", ()))
+        yield "quasi-identifiers", doc.joined(roles.get("quasi_identifiers", ()))
+        yield "sensitive columns", doc.joined(roles.get("sensitive", ()))
         yield "signed by", result.key
 
     def limits(self, result: VerifyResult) -> tuple[str, ...]:

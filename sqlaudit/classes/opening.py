@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import ConflictingRoles, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Kind, Relation, Statement
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Roles, Target
@@ -454,7 +454,7 @@ def _without_codes(role: Resolved, relation: Relation, dialect: str, is_key: boo
         return role
     if role.column is None:
         raise UsageError(
-            f"{role.label} reads {min(read)!r}, which has codes for missing values. Name the column itself, or "
+            f"{role.label} reads {shown(min(read))}, which has codes for missing values. Name the column itself, or "
             f"the codes with {spelled('null_values')}."
         )
     column = codes[role.column]
@@ -476,8 +476,8 @@ def open_for_release(engine: Engine, target: Target, roles: Roles) -> Relation:
     coded = next((missing.column for missing in relation.missing if missing.column not in keys), None)
     if coded is not None:
         raise UsageError(
-            f"Column {coded!r} of {relation.label!r} has codes for missing values, which a release does not declare. "
-            f"Name the codes to read as missing with {spelled('null_values')}."
+            f"Column {shown(coded)} of {relation.label!r} has codes for missing values, which a release does not "
+            f"declare. Name the codes to read as missing with {spelled('null_values')}."
         )
     return relation
 

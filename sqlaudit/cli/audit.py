@@ -92,8 +92,8 @@ def _missing_roles_message(job: Job, request: AuditRequest) -> str:
     """Return the message for an audit without quasi-identifiers. It names those that a profile proposes, if one can
     run.
     """
+    from sqlaudit.base.names import option_value
     from sqlaudit.cli.session import session
-    from sqlaudit.profiles.result import option_value
 
     proposed: tuple[str, ...] = ()
     if not (job.work.dry_run or job.work.explain):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,7 @@ _FLAG_OF_FIELD = {
     "from_": "--from",
 }
 """Flags that differ from the name of their field."""
+_OF_COLUMNS = ("qi", "sensitive", "identifier", "insensitive", "keep_column", "accept_identifier", "reviewed")
 _NEEDS_NO_QUOTES = re.compile(r"[\w,.:=%/*+@…-]+")
 
 
@@ -37,6 +39,8 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
     Example:
         >>> on_the_command_line("qi", ("age", "sex")), on_the_command_line("show_values", (True,))
         ('--qi age,sex', '--show-values')
+        >>> print(on_the_command_line("qi", ("zip", "last, first")), on_the_command_line("sheet", ("May 2024",)))
+        --qi 'zip,"last, first"' --sheet "May 2024"
     """
     if field == "values" and values:
         return f"--{values[0]}-values"
@@ -45,8 +49,15 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
         return flag
     if values[0] is False:
         return f"--no-{flag.removeprefix('--')}"
-    text = ",".join(map(str, values))
-    return f"{flag} {text}" if _NEEDS_NO_QUOTES.fullmatch(text) else f'{flag} "{text}"'
+    texts = list(map(str, values))
+    if field in _OF_COLUMNS:
+        from sqlaudit.base.options import written  # which --help does not need
+
+        texts = list(map(written, texts))
+    text = ",".join(texts)
+    if _NEEDS_NO_QUOTES.fullmatch(text) and not text.endswith("."):
+        return f"{flag} {text}"
+    return f'{flag} "{text}"' if set('"$`\\!').isdisjoint(text) else f"{flag} {shlex.quote(text)}"
 
 
 COMMANDS = {

@@ -6,19 +6,19 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
 import click
 
-from sqlaudit.base.connection_texts import without_connections
+from sqlaudit.base.connection_texts import HIDDEN, without_connections
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, replacing, write_text
+from sqlaudit.base.files import check_destination, is_file, replacing, write_text
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.cli.exits import ARGUMENTS, close_stdout, tell
-from sqlaudit.reports.document import About, Document, Picture, in_encoding, visible
+from sqlaudit.reports.document import About, Document, Picture, ProposedCommand, in_encoding, visible, with_commands
 from sqlaudit.reports.formats import BY_ENDING, format_by_ending, laid_out, render_json
 
 PLAIN_WIDTH = 80
@@ -58,10 +58,14 @@ class Output:
         self.write(text)
 
     def _covered(self, document: Document) -> Document:
-        """Return the document with the cover page of the caller, and with the command, which pages repeat."""
+        """Return the document with the cover page of the caller, and with commands that run.
+
+        Pages repeat the command that made them. Those that a report proposes read the same table in the same way.
+        """
         about = {name: value for name, value in vars(self.cover).items() if value}
-        if self.format in ("html", "json") and (command := _running_command()):
-            about.setdefault("command", command)
+        document, context = with_given_options(document), _running_context()
+        if context is not None and self.format in ("html", "json") and context.info_name != "console":
+            about.setdefault("command", command_line(context))
         return replace(document, about=replace(document.about, **about)) if about else document
 
     def write(self, text: str) -> None:
@@ -90,20 +94,10 @@ class Output:
         return self.at_terminal and not declined
 
 
-def _running_command() -> str:
-    """Return the running command for a report to repeat. Empty outside of one, and where a report is laid out again."""
+def _running_context() -> click.Context | None:
+    """Return the context of the running command. None outside of one, and where a report is laid out again."""
     context = click.get_current_context(silent=True)
-    if context is None or ARGUMENTS not in context.meta or context.info_name in ("report", "console"):
-        return ""
-
-    options = [option for option in context.command.params if isinstance(option, click.Option)]
-    flags = [
-        name for option in options if option.is_flag or option.count for name in option.opts + option.secondary_opts
-    ]
-    optional_value = [
-        name for option in options if not option.is_flag and option.flag_value is not None for name in option.opts
-    ]
-    return command_line(f"sqlaudit {context.info_name}", context.meta[ARGUMENTS], flags, optional_value)
+    return None if context is None or ARGUMENTS not in context.meta or context.info_name == "report" else context
 
 
 def say_written(publication: Publication, rows: int, unit: str = "rows", release: str = "the release") -> None:
@@ -154,8 +148,8 @@ def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
         temporary.write_bytes(content)
 
 
-# The command as a report may repeat it: without conditions, queries and databases, and without the files that it
-# wrote.
+# The command as a report may repeat it: without conditions, queries and databases on servers, and without the files
+# that it wrote. What it proposes to run next reads the table as the command did.
 
 _SHOWN_OPTIONS = (
     *("--qi", "--sensitive", "--identifier", "--insensitive", "--accept-identifier", "--entity", "--known-rows"),
@@ -163,44 +157,93 @@ _SHOWN_OPTIONS = (
     *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
     *("--population-size", "--sampling-fraction", "--weights", "--by", "--count", "--keep-column", "--original"),
     *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
-    *("--criteria", "--witness", "--pieces", "--workload"),
+    *("--criteria", "--witness", "--pieces", "--workload", "--exclude", "--key", "--match", "--other-qi", "--reviewed"),
+    *("--household", "--sequence", "--static", "--static-from", "--value", "--contributors", "--person", "--weight"),
+    *("--only", "--measures", "--identified", "--other-release", "--level", "--widths", "--mask", "--chain", "--beta"),
+    *("--epsilon", "--delta", "--start", "--bucket-column", "--bucket-count"),
 )
 """Options whose values a report shows anyway."""
+_CONFIDENTIAL = ("--db", "--query", "--where", "--certificate-key")
+_READING = "Input"
+"""The section of the options that say what is read, and how."""
 _OUTPUT_OPTIONS = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
 
 
-def command_line(path: str, arguments: Sequence[str], flags: Sequence[str], optional_value: Sequence[str] = ()) -> str:
-    """Return the command in one line.
+def command_line(context: click.Context) -> str:
+    """Return the running command in one line."""
+    words = (word for _, words in _visible_arguments(context) for word in _quoted(words))
+    return " ".join(("sqlaudit", str(context.info_name), *words))
 
-    Args:
-        path: its name, with `sqlaudit` in front.
-        arguments: as they were given.
-        flags: options that take no value.
-        optional_value: options that may have a value.
+
+def _is_shown(option: click.Option | None, name: str, value: str) -> bool:
+    """Return True if a report may show the value of an option: columns, numbers, words of a list, and files read."""
+    if option is None or getattr(option, "writes", False) or name in _CONFIDENTIAL:
+        return option is not None and name == "--db" and is_file(value)
+    is_text = type(option.type) is click.types.StringParamType
+    return name in _SHOWN_OPTIONS or not is_text or getattr(option, "section", "") == _READING
+
+
+def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | None, list[str]]]:
+    """Yield the arguments of a command that a report may repeat, each with its option: … for what may be confidential.
+
+    Options of the output are left out.
     """
-    return " ".join(
-        [
-            path,
-            *(
-                word if word == "…" else shlex.quote(word)
-                for word in _visible_arguments(arguments, flags, optional_value)
-            ),
-        ]
-    )
-
-
-def _visible_arguments(arguments: Sequence[str], flags: Sequence[str], optional_value: Sequence[str]) -> Iterator[str]:
-    """Return the arguments that a report may repeat: … for what may be confidential, no options of its output."""
-    remaining = list(arguments)
+    options = {
+        name: option
+        for option in context.command.params
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
+    remaining = list(context.meta[ARGUMENTS])
     while remaining:
         word = remaining.pop(0)
-        name, equals, value = word.partition("=")
+        name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+        option = options.get(name)
         if not word.startswith("-") or len(word) == 1:
-            yield without_connections(word)
-        elif word in flags or (word in optional_value and (not remaining or remaining[0].startswith("-"))):
-            yield word
+            yield None, [without_connections(word)]
+        elif option is not None and _takes_no_value(option, remaining) and not equals:
+            yield option, [word]
         else:
             if not equals:  # the value is the next word
                 value = remaining.pop(0) if remaining else ""
             if name not in _OUTPUT_OPTIONS:
-                yield from (name, value if name in _SHOWN_OPTIONS else "…")
+                yield option, [name, value if _is_shown(option, name, value) else HIDDEN]
+
+
+def _takes_no_value(option: click.Option, remaining: Sequence[str]) -> bool:
+    """Return True for a flag, and for an option that may stand alone and does: the next word is an option."""
+    may_stand_alone = not option.is_flag and isinstance(option.flag_value, str)
+    return option.is_flag or option.count or (may_stand_alone and (not remaining or remaining[0].startswith("-")))
+
+
+def _quoted(words: Iterable[str]) -> list[str]:
+    """Return words as a shell takes them, apart from the mark for what is hidden."""
+    return [word if word == HIDDEN else shlex.quote(word) for word in words]
+
+
+def with_given_options(document: Document) -> Document:
+    """Return the document with proposed commands that read what the running command reads, in the same way.
+
+    The table is in their third word. A console has several tables, so there that one stays.
+    """
+    context = _running_context()
+    if context is None:
+        return document
+    group, in_console = context.find_root().command, context.info_name == "console"
+    assert isinstance(group, click.Group)
+
+    def extend(command: ProposedCommand) -> ProposedCommand:
+        program, name, table, *options = command.words
+        proposed = group.get_command(context, name)
+        known = (
+            {flag for option in proposed.params for flag in (*option.opts, *option.secondary_opts)} if proposed else ()
+        )
+        reading, has_table = list[str](), in_console
+        for option, words in _visible_arguments(context):
+            if option is None and not has_table:
+                reading, has_table = [*reading, *_quoted(words)], True
+            elif getattr(option, "section", "") == _READING and words[0] in known:
+                reading += _quoted(words)
+        return replace(command, words=(program, name, *([table] if in_console else []), *reading, *options))
+
+    return with_commands(document, extend)

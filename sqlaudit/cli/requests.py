@@ -15,6 +15,7 @@ import click
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.files import is_file
+from sqlaudit.base.names import untyped
 from sqlaudit.base.nodes import load_nodes
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.options import Option, options_of, request_from, split_list
@@ -241,6 +242,7 @@ def parse_by_column(texts: Iterable[str], option: str, takes: str) -> dict[str, 
         name, _, value = (part.strip() for part in text.rpartition("="))
         if not (name and value):
             raise UsageError(f"{option} takes {takes}, not {text!r}.")
+        name = untyped(name)
         if name in by_column:
             raise UsageError(f"{option} names {name!r} twice.")
         by_column[name] = value

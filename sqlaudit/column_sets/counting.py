@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import BudgetSpent, ConflictingRoles, Stop, UsageError, never
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.spec import NullPolicy
@@ -79,7 +79,7 @@ def refuse_duplicates(chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
     seen: set[str] = set()
     for column in chosen:
         if column.name in seen:
-            raise ConflictingRoles(f"Column {column.name!r} is named twice.")
+            raise ConflictingRoles(f"Column {shown(column.name)} is named twice.")
         seen.add(column.name)
     return tuple(chosen)
 

@@ -291,7 +291,7 @@ class ColumnSetsReport(MeasuredReport[ColumnSets]):
             yield doc.good("No such set exists.") if result.complete else "No such set was found so far."
         elif result.repair:
             yield doc.Toned(
-                f"Without {doc.listing(result.repair, None)}, no such set is left.",
+                f"Without {doc.listed(result.repair, None)}, no such set is left.",
                 hint=f"To check whether a coarser column is enough, search again with it in {spelled('columns')}.",
             )
         yield _proof(result)
@@ -304,7 +304,7 @@ class ColumnSetsReport(MeasuredReport[ColumnSets]):
         counts = result.counts
         size = "any size" if result.max_size is None else f"at most {doc.plural(result.max_size, 'column')}"
         yield "sampled rows" if result.sample is not None else result.unit, result.total
-        yield "columns", f"{doc.count(len(result.columns))}: {', '.join(result.columns)}"
+        yield "columns", f"{doc.count(len(result.columns))}: {doc.joined(result.columns)}"
         yield "candidate sets", f"{doc.count(counts.candidates)} of {size}"
         yield "decided sets", counts.decided
         yield "counted sets", counts.counted
@@ -412,8 +412,8 @@ def _effects(result: ColumnSets) -> Iterator[doc.Words]:
         yield staying[0].sentence(result.unit)
     elif staying:
         yield (
-            f"Without any one of {doc.listing([effect.column for effect in staying])}, {result.unit} at risk stay at "
-            f"{doc.percent(staying[0].at_risk or 0)}."
+            f"Without any one of {doc.listed([effect.column for effect in staying])}, {result.unit} at risk "
+            f"stay at {doc.percent(staying[0].at_risk or 0)}."
         )
     if len(staying) > 1 and result.sets_found > 1:
         first, *others = (f"{effect.column} {{}}in {doc.count(effect.in_sets)}" for effect in staying[:_OFTEN])
@@ -434,7 +434,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     first = ordered[:_SHOWN]
     more = result.sets_found - len(first)
     caption = f"The first {doc.count(len(first))}{order}; {doc.count(more)} more were found." if more else ""
-    names = [", ".join(one.columns) or "(none)" for one in first]
+    names = [doc.joined(one.columns) or "(none)" for one in first]
     if result.sample is not None:
         rows = ((name, len(one.columns)) for name, one in zip(names, first, strict=True))
         yield doc.table(("Columns", "#Number"), rows, caption)
@@ -466,7 +466,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
                     name,
                     len(sets),
                     doc.percent(sets[0].share_at_risk),
-                    ", ".join(column for column in sets[0].columns if column != name) or "(alone)",
+                    doc.joined(column for column in sets[0].columns if column != name) or "(alone)",
                 )
                 for name, sets in having
                 if sets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UnknownColumn, UsageError
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest_column, quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.spec import Buckets, Target
@@ -80,7 +80,7 @@ def _find_column(name: str, relation: Relation, option: str) -> ColumnInfo:
     match = find_column(name, relation)
     if match is None:
         names = [column.name for column in relation.columns]
-        raise UnknownColumn(f"{about(option)}: {relation.label} has no column {name!r}.{closest(name, names)}")
+        raise UnknownColumn(f"{about(option)}: {relation.label} has no column {name!r}.{closest_column(name, names)}")
     return match
 
 

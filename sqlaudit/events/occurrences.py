@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any
 
 from sqlaudit.base.errors import STOPPED, BudgetSpent, SqlauditError, Stop, UsageError, by_hand
+from sqlaudit.base.names import shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import NullPolicy
@@ -154,7 +155,7 @@ def check_static(bench: Engine, coded: Coded, chosen: Sequence[Chosen], static: 
         if persons:
             raise UsageError(
                 f"{persons} {'person has' if persons == 1 else 'people have'} several values in static column "
-                f"{chosen[position].name!r}. Name it with {spelled('qi')} instead."
+                f"{shown(chosen[position].name)}. Name it with {spelled('qi')} instead."
             )
 
 
@@ -166,8 +167,8 @@ def check_moments(coded: Coded, chosen: Sequence[Chosen], moment: int | None) ->
     """
     if moment is not None and coded.missing[moment]:
         raise UsageError(
-            f"{chosen[moment].name!r} is missing in {coded.missing[moment]} of {coded.rows} rows, so that their order "
-            f"is unknown. Leave these rows out with {spelled('where')}, or leave out {spelled('sequence')}."
+            f"{shown(chosen[moment].name)} is missing in {coded.missing[moment]} of {coded.rows} rows, so that their "
+            f"order is unknown. Leave these rows out with {spelled('where')}, or leave out {spelled('sequence')}."
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import shown, untyped
 from sqlaudit.base.numbers import exact_number
 from sqlaudit.base.options import (
     FLAG,
@@ -81,14 +82,16 @@ class Tolerance:
             within = Raw(f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled))
             return {"unit": "whole" if is_integer else "decimal", "within": within, "digits": digits}
         raise UsageError(
-            f"{self._as_given()}: {column.name!r} is {column.kind.value}. A tolerance needs dates, times, whole "
+            f"{self._as_given()}: {shown(column.name)} is {column.kind.value}. A tolerance needs dates, times, whole "
             "numbers or decimals: cast the column in a view or a query."
         )
 
     def _seconds(self, column: Chosen) -> int:
         duration = _TIME.fullmatch(self.within.strip())
         if duration is None:
-            raise UsageError(f"{self._as_given()}: {column.name!r} has times. Give a duration: 30min, 12h, 7d or 2w.")
+            raise UsageError(
+                f"{self._as_given()}: {shown(column.name)} has times. Give a duration: 30min, 12h, 7d or 2w."
+            )
         return int(duration[1]) * _SECONDS[duration[2]]
 
     def _number(self, column: Chosen) -> Fraction:
@@ -97,7 +100,7 @@ class Tolerance:
         except UsageError:
             number = Fraction(-1)
         if number < 0 or number >= 10**15:
-            raise UsageError(f"{self._as_given()}: {column.name!r} has numbers. Give a number of at least 0.")
+            raise UsageError(f"{self._as_given()}: {shown(column.name)} has numbers. Give a number of at least 0.")
         return number
 
     def _as_given(self) -> str:
@@ -130,7 +133,7 @@ def _parse_tolerance(name: str, text: str) -> Tolerance:
         raise UsageError(
             f"{spelled(name)} needs a column and a distance, for example day=7d or amount=10, not {text[:60]!r}."
         )
-    return Tolerance(column, within)
+    return Tolerance(untyped(column), within)
 
 
 def tolerated(chosen: Sequence[Chosen], events: int, tolerances: Sequence[Tolerance]) -> dict[int, Tolerance]:

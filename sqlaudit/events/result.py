@@ -391,10 +391,10 @@ class PersonsReport(MeasuredReport[PersonsResult]):
 
     def method(self, result: PersonsResult) -> Iterator[tuple[str, doc.Cell]]:
         of = f", of {result.static_from}" if result.static_from else ""
-        static = ", ".join(result.static) + of if result.static else ""
+        static = doc.joined(result.static) + of if result.static else ""
         yield "rows", result.rows
         yield "people", f"{doc.count(result.persons)}, by {result.entity}"
-        yield "event", ", ".join(result.columns) + (" (repeats count)" if result.multiset else "")
+        yield "event", doc.joined(result.columns) + (" (repeats count)" if result.multiset else "")
         for column, within in result.tolerance:
             yield f"tolerance of {column}", within
         yield "order of events", f"known, by {result.sequence}" if result.sequence else ""
@@ -498,7 +498,7 @@ def _profile(result: PersonsResult) -> Iterator[str]:
     exposed, unique = among(result, profile.exposed_persons), doc.count(profile.unique_persons)
     yield f"{exposed} {verb} in groups smaller than {result.k}; {unique} {'is' if unique == '1' else 'are'} unique."
     if result.static_k is not None:
-        yield f"Static columns alone ({', '.join(result.static)}): the smallest group has {_people(result.static_k)}."
+        yield f"Static columns alone ({doc.joined(result.static)}): the smallest group has {_people(result.static_k)}."
 
 
 def _effects(result: PersonsResult) -> doc.Table:
@@ -556,7 +556,7 @@ def _events_of_persons(result: PersonsResult) -> doc.Table:
 def _contribution(result: PersonsResult) -> Iterator[str]:
     if not result.persons:
         return
-    most, columns = result.contribution, ", ".join(result.columns)
+    most, columns = result.contribution, doc.joined(result.columns)
     yield f"Most rows of one person: {doc.count(most.rows)}."
     yield f"Most groups of one person: {doc.count(most.groups)} (combinations of {columns})."
     yield (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlaudit.base.errors import ConflictingRoles, UsageError
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Remark
 from sqlaudit.base.sql import Raw, environment, render
@@ -15,7 +15,7 @@ from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.column_sets.counting import Chosen, choose_column, choose_columns, refuse_duplicates, require_column
 from sqlaudit.engines.contract import Engine
 from sqlaudit.events.request import PersonsRequest
-from sqlaudit.reports.document import listing, plural
+from sqlaudit.reports.document import listed, plural
 
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _ORDERED = (Kind.DATE, Kind.TIMESTAMP, Kind.TIME, *NUMBERS)
@@ -160,7 +160,7 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
     column = choose_column(relation, engine.dialect, request.sequence, "sequence")
     if column.kind not in _ORDERED:
         raise UsageError(
-            f"{spelled('sequence')} needs a column of dates, times or numbers; {column.name!r} is "
+            f"{spelled('sequence')} needs a column of dates, times or numbers; {shown(column.name)} is "
             f"{'an expression' if not column.type else column.kind.value}. Convert it in a view or a query."
         )
     return (column,)
@@ -184,8 +184,9 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
         chosen.append(Chosen(column.name, expression, Kind.OTHER))
     if unbanded:
         text = (
-            f"The effect of ten bands is left out for {listing(unbanded)}: bands need all rows sorted on one machine, "
-            f"and {engine.name} has them on many. For a coarser form, name an expression, such as floor(age / 10)."
+            f"The effect of ten bands is left out for {listed(unbanded)}: bands need all rows sorted on one "
+            f"machine, and {engine.name} has them on many. For a coarser form, name an expression, such as floor(age "
+            "/ 10)."
         )
         engine.note_remarks(Relation("", (), source.relation.label, remarks=(Remark("no_bands", text),)))
     if not coarser:
@@ -199,7 +200,7 @@ def _with_coarser(engine: Engine, source: EventSource) -> EventSource:
 def _not_the_person(person: Chosen, chosen: Sequence[Chosen]) -> None:
     if person.name in {column.name for column in chosen}:
         raise ConflictingRoles(
-            f"Column {person.name!r} identifies the person. It cannot be a column of events as well."
+            f"Column {shown(person.name)} identifies the person. It cannot be a column of events as well."
         )
 
 
@@ -225,7 +226,7 @@ class _JoinedSources:
         kinds = {person.kind, key.kind}
         if Kind.OTHER not in kinds and len(kinds) > 1 and not kinds <= set(_EXACT):
             raise UsageError(
-                f"{person.name!r} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
+                f"{shown(person.name)} is {person.kind.value} in {self.events.label} and {key.kind.value} in "
                 f"{self.persons.label}, so that the tables cannot be joined by {spelled('entity')}. Give both the same "
                 "type, in a view or a query."
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest, closest_column
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.spec import Requirement, Roles, SafeHarbor
 from sqlaudit.gates.cell_limits import AGGREGATES, CELL_KEYS, PRESET, cells_text, read_cells
@@ -187,7 +187,7 @@ def _options(section: PolicySection, common: Common, roles: Roles) -> TestSpec:
         mistakes.add(section["warn_if"], sentence)
     sensitive = section.take("sensitive", texts, (), what="'sensitive'")
     if unknown := [name for name in sensitive if name not in roles.sensitive]:
-        hint = closest(unknown[0], roles.sensitive)
+        hint = closest_column(unknown[0], roles.sensitive)
         mistakes.add(section["sensitive"], f"{unknown[0]!r} is no sensitive column of this table.{hint}")
     return TestSpec(
         "",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlaudit.base.errors import SqlauditError
 from sqlaudit.base.files import exists
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest, closest_column
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions, Target
@@ -289,7 +289,7 @@ def _excepted_identifier(section: PolicySection, tests: Sequence[TestSpec]) -> s
     name = section.take("identifier", text, "")
     identifiers = [test.identifier for test in tests if test.identifier]
     if name and name not in identifiers:
-        mistakes.add(node, f"this table has no direct identifier {name!r}.{closest(name, identifiers)}")
+        mistakes.add(node, f"this table has no direct identifier {name!r}.{closest_column(name, identifiers)}")
     return no_identifier(name)
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import closest, literal, quote, spoken
+from sqlaudit.base.names import closest, closest_column, literal, quote, shown, spoken
 from sqlaudit.base.nodes import Name
 from sqlaudit.base.relation import DATES, NUMBERS, Kind
 from sqlaudit.base.sql import Raw, environment, expression
@@ -414,7 +414,7 @@ class Hierarchy:
         numbers = {name: number for number, name in enumerate(names)} | {str(n): n for n in range(len(names))}
         if text.strip() not in numbers:
             hint = closest(text, names)
-            raise UsageError(f"{self.column!r} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
+            raise UsageError(f"{shown(self.column)} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
         return numbers[text.strip()]
 
     def examples(self) -> tuple[str, ...]:
@@ -760,8 +760,8 @@ def _user_expression(hierarchy: Hierarchy, number: int, level: SqlLevel, value: 
         if column.name.casefold() not in names:
             allowed = [hierarchy.column, VALUE]
             raise UsageError(
-                f"{option}: an expression may use this column only, but it uses {column.name!r}."
-                f"{closest(column.name, allowed)}"
+                f"{option}: an expression may use this column only, but it uses {shown(column.name)}."
+                f"{closest_column(column.name, allowed)}"
             )
         replaced = exp.Var(this=value)
         if column is tree:

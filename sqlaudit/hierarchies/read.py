@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlaudit.base.errors import InputError, UnknownFile, UsageError, unreadable_file
 from sqlaudit.base.files import as_written, is_folder, no_name
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest, closest_column
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.hierarchies.levels import (
@@ -233,7 +233,7 @@ class Hierarchies:
         for name, hierarchy in self.given.items():
             column = name if name in columns else folded.get(bare(name).casefold())
             if column is None:
-                hint = closest(name, columns) or f" There are: {', '.join(columns)}."
+                hint = closest_column(name, columns) or f" There are: {', '.join(columns)}."
                 raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
             if column in hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")

@@ -13,7 +13,7 @@ from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.files import UnixLines, check_destination, is_folder, label_cell, replacing
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest_column
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.options import (
     COLUMN,
@@ -283,7 +283,7 @@ def _read_file(column: str, path: Path) -> Hierarchy:
     folded = {bare(name).casefold(): name for name in read.given}
     name = column if column in read.given else folded.get(bare(column).casefold())
     if name is None:
-        raise UsageError(f"{read.place}: has no hierarchy of {column!r}.{closest(column, read.given)}")
+        raise UsageError(f"{read.place}: has no hierarchy of {column!r}.{closest_column(column, read.given)}")
     return replace(read.given[name], column=column)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.names import option_value
+from sqlaudit.base.parameter_names import is_python, spelled
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.result import NOT_EMPTY, Documented, MeasuredResult, told
 from sqlaudit.reports import document as doc
@@ -77,14 +78,15 @@ class HierarchyResult(MeasuredResult, Shown):
         return not self.problems
 
 
-def by_default(columns: Iterable[Any]) -> doc.Words | None:
-    """The sentence about columns with default levels, and how these are changed; None when there are none."""
-    names = [column.name for column in columns if column.by_default]
-    if not names:
-        return None
-    proposed = "`sqlaudit hierarchy TARGET COLUMNS --propose`".replace("COLUMNS", shlex.quote(",".join(names)))
-    hint = f"To change them, edit what {proposed} prints, and name that file with {spelled('hierarchies')}."
-    return doc.Toned(f"Default levels: {doc.listing(names)}.", hint=hint)
+def by_default(columns: Iterable[Any], target: str) -> Iterator[doc.Content]:
+    """Yield the sentence about columns with default levels, and the command whose output changes them."""
+    if names := [column.name for column in columns if column.by_default]:
+        named = f"name it with {spelled('hierarchies')}"
+        hint = f"To change them, edit the file that `sqlaudit hierarchy` prints, and {named}."
+        yield doc.Toned(f"Default levels: {doc.listed(names)}.", hint=hint)
+    if names and not is_python():
+        words = ("sqlaudit", "hierarchy", shlex.quote(target), option_value(names), "--propose")
+        yield doc.ProposedCommand("A file with the default levels:", words)
 
 
 class HierarchyReport(Report[HierarchyResult]):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sqlaudit.base.errors import OutOfRange, UsageError
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest_column
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.sql import render
@@ -292,7 +292,8 @@ def column_weights(given: Mapping[str, Fraction], columns: Sequence[str]) -> tup
     for name, weight in given.items():
         column = name if name in weights else folded.get(name.casefold())
         if column is None:
-            raise UsageError(f"{about('weights')}: {name!r} is not a column of the search.{closest(name, columns)}")
+            hint = closest_column(name, columns)
+            raise UsageError(f"{about('weights')}: {name!r} is not a column of the search.{hint}")
         if weight < 0:
             raise OutOfRange(f"{about('weights')}: a weight must be at least 0; that of {name!r} is {weight}.")
         weights[column] = weight

@@ -12,7 +12,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.audits.run import audit_table
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.result import Status
@@ -104,8 +104,8 @@ def layout_of(opened: OpenedForRelease, levels: Mapping[str, int], persons: bool
     both = sorted(keys & sensitive)
     if both:
         raise UsageError(
-            f"Column {both[0]!r} is both generalized and read by a sensitive expression, whose values in the release "
-            "reveal it."
+            f"Column {shown(both[0])} is both generalized and read by a sensitive expression, whose values in the "
+            "release reveal it."
         )
     layout = Layout()
     positions = {role.column: position for position, role in enumerate(opened.roles.quasi_identifiers)}
@@ -156,7 +156,7 @@ def _add_key(opened: OpenedForRelease, layout: Layout, position: int, levels: Ma
         return
     name, dialect = role.column or role.label, opened.engine.dialect
     if name in {column.name for column in opened.relation.columns} and role.column is None:
-        raise UsageError(f"The release has two columns called {name!r}. Use a different name for the expression.")
+        raise UsageError(f"The release has two columns called {shown(name)}. Use a different name for the expression.")
     value = _of("given", name, opened)
     generalized = published_column(
         hierarchy, levels[role.label], value, dialect, opened.holds[position], f"labels_{position + 1}"

@@ -11,6 +11,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import TABLE
 from sqlaudit.hierarchies.levels import in_words
@@ -36,7 +37,7 @@ def nodes_picture(result: LatticeResult) -> doc.Picture | None:
     """The lattice node by node; None when it is too large, or all nodes have the same verdict."""
     if len(set(result.verdicts)) < 2 or len(result.verdicts) > DRAWN:
         return None
-    kinds, names = _kinds(result), ", ".join(column.name for column in result.searched)
+    kinds, names = _kinds(result), doc.joined(column.name for column in result.searched)
     rows: dict[int, list[Levels]] = defaultdict(list)
     top = tuple(column.height for column in result.searched)
     for node in kinds:
@@ -322,7 +323,7 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result))
         yield doc.section("The release", *_release(result.published))
         yield doc.section("Checked nodes, in order", *_walk(result))
-        yield doc.section("The lattice", _columns(result), by_default(result.columns), *_map(result))
+        yield doc.section("The lattice", _columns(result), *by_default(result.columns, result.target), *_map(result))
 
     def method(self, result: LatticeResult) -> Iterator[tuple[str, doc.Cell]]:
         decided = f"{doc.plural(result.nodes, 'node')}, {doc.count(result.checked)} checked"
@@ -349,8 +350,8 @@ def _requested(result: LatticeResult) -> list[str]:
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
     """A node in words: `age in steps of 10, sex as *; zip unchanged (levels 2,1,0)`."""
-    same = doc.listing(one.name for one, level in zip(result.searched, node.levels, strict=True) if not level)
-    dropped = doc.listing(column.name for column in result.columns if column.use == "drop")
+    same = doc.listed(one.name for one, level in zip(result.searched, node.levels, strict=True) if not level)
+    dropped = doc.listed(column.name for column in result.columns if column.use == "drop")
     changed = _changes(result, node.levels) if any(node.levels) else ""
     said = (changed, same and f"{same} unchanged", dropped and f"{dropped} left out")
     return f"{'; '.join(filter(None, said))} (levels {node_text(node.levels)})"
@@ -372,7 +373,7 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
     if best is None:
         return
     placed = zip(result.searched, best.levels, strict=True)
-    rows = ((column.name, f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
+    rows = ((written(column.name), f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
     yield doc.table(("Column", "#Level", "Generalized values"), rows)
     if best.fails:
         yield "Why rows were suppressed:"

@@ -67,7 +67,7 @@ def columns_check(warnings: Iterable[Warned], rows: int | None) -> Check:
     check = _columns_check(COLUMNS_NAMED, ALL_NAMED, len(bare), rows, {}, {"columns": bare})
     if bare or not unread:
         return check
-    note = f"This database role cannot read {doc.listing(unread)}. Use a role that can, or after a review "
+    note = f"This database role cannot read {doc.listed(unread)}. Use a role that can, or after a review "
     return replace(check, status=Status.UNDETERMINED, note=f"{note}{spelled('insensitive', *unread)}.")
 
 
@@ -256,7 +256,7 @@ def _line_of(several: list[Check], rows: int) -> doc.Line:
         name = f"No direct identifier {check.parameters['column']}"
         return doc.Line(verdict, name, "present", "accepted by name" if accepted else "absent")
     if check.model == COLUMNS_NAMED:
-        names = doc.listing(check.details.get("columns", ()))
+        names = doc.listed(check.details.get("columns", ()))
         return doc.Line(verdict, "Columns without a role", check.level, "none", names)
     if check.model == SAFE_HARBOR:
         clauses = check.details["clauses"]
@@ -281,7 +281,7 @@ def statement_of(check: Check) -> str | None:
         names = check.details.get("columns", ())
         verb = "column has" if len(names) == 1 else "columns have"
         all_named = "Every column that can be read has a role." if check.note else "Every column has a role."
-        return f"{len(names):,} {verb} no role: {doc.listing(names)}." if names else all_named
+        return f"{len(names):,} {verb} no role: {doc.listed(names)}." if names else all_named
     if check.model == SAFE_HARBOR:
         identifiers = _found(check)
         return (
@@ -297,7 +297,7 @@ def _found(check: Check) -> str:
     clauses = [clause for clause in check.details["clauses"] if clause["found"]]
     worst = [clause for clause in clauses if clause["status"] == "not met"] or clauses
     return "; ".join(
-        f"{clause['clause']} {doc.listing(dict.fromkeys(each['column'] for each in clause['found']))}"
+        f"{clause['clause']} {doc.listed(dict.fromkeys(each['column'] for each in clause['found']))}"
         for clause in worst
     )
 

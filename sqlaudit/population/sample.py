@@ -11,6 +11,7 @@ from math import floor, isfinite, log, log1p
 
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import OutOfRange, UsageError
+from sqlaudit.base.names import shown
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import NUMBERS, Kind, Relation, Statement
 from sqlaudit.base.spec import Roles
@@ -171,7 +172,7 @@ def refuse_no_numbers(column: str, kind: Kind) -> None:
         UsageError: they are text, dates or truth values.
     """
     if kind not in (*NUMBERS, Kind.OTHER):
-        raise UsageError(f"{about('weights')}: the weights in {column!r} are not numbers.")
+        raise UsageError(f"{about('weights')}: the weights in {shown(column)} are not numbers.")
 
 
 def _sampling_by_weights(engine: Engine, relation: Relation, weights: Resolved, stated: Roles) -> SampledFrom:

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any, ClassVar
 
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import in_quotes, quote
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import DATES, ColumnInfo, Kind, Relation, Row, Statement
 from sqlaudit.base.relation import NUMBERS as NUMBERS_OF
@@ -614,7 +614,7 @@ def _propose_by_names_of_people(facts: ColumnFacts, _concept: Concept | None) ->
 def _number_hint(facts: ColumnFacts) -> Iterator[str]:
     """Yield how to read texts that are numbers as numbers, so that they can be grouped into ranges."""
     if facts.kind == Kind.TEXT and facts.shape_share("number") >= NUMBERS:
-        name = facts.name if facts.name.isidentifier() else f'"{facts.name}"'
+        name = facts.name if facts.name.isidentifier() else in_quotes(facts.name)
         yield (
             f"its texts are numbers: CAST({name} AS DOUBLE) reads them as such, and where a comma stands before the "
             f"decimals CAST(REPLACE({name}, ',', '.') AS DOUBLE), or of a CSV file {spelled('decimal', ',')}"

@@ -19,7 +19,7 @@ from sqlaudit.profiles.columns import Source, query_values, read_facts, values_s
 from sqlaudit.profiles.names import concept_of
 from sqlaudit.profiles.result import Role, looks_like
 from sqlaudit.profiles.warnings import FIRST_ROWS, is_identifying, source_of
-from sqlaudit.reports.document import listing
+from sqlaudit.reports.document import listed
 
 BATCH = 20
 """Columns in one statement."""
@@ -88,11 +88,11 @@ def refuse_suspected(engine: Engine, release: ReleaseColumns) -> None:
     parts = []
     if identifiers:
         parts.append(
-            f"{listing(identifiers, None)}, which {looks_like('direct identifier', identifiers)} by name or values"
+            f"{listed(identifiers, None)}, which {looks_like('direct identifier', identifiers)} by name or values"
         )
     if unique:
         verb = "singles" if len(unique) == 1 else "single"
-        parts.append(f"{listing(unique, None)} without a role, which {verb} out almost every row")
+        parts.append(f"{listed(unique, None)} without a role, which {verb} out almost every row")
     them = "it" if len(suspects) == 1 else "them"
     raise UsageError(
         f"Nothing was written. The release contains {'; and '.join(parts)}. Leave {them} out with "

@@ -20,7 +20,7 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines.contract import Engine
 from sqlaudit.profiles.result import NEARLY, ColumnProfile, CountTable, Role
-from sqlaudit.reports.document import listing
+from sqlaudit.reports.document import listed
 
 # What a column's name suggests about its contents, in several languages. Words only; values are not read here.
 
@@ -238,7 +238,7 @@ def _describe_measurements(columns: Sequence[ColumnProfile]) -> str:
         cells, rows = prod(facts.distinct for facts in combination), combination[0].rows
         plain = all(facts.exact and not facts.nulls and facts.distinct > 1 for facts in combination)
         if plain and rows > _FEW_ROWS and NEARLY * cells <= rows <= cells:
-            return f"measurements: one row per {listing((facts.name for facts in combination), None)}"
+            return f"measurements: one row per {listed((facts.name for facts in combination), None)}"
     return ""
 
 

@@ -11,7 +11,9 @@ from typing import Annotated, Any, ClassVar, TypedDict
 
 from sqlaudit.base import result as base
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.names import option_value
+from sqlaudit.base.options import written
+from sqlaudit.base.parameter_names import command, is_python, spelled
 from sqlaudit.base.relation import Kind
 from sqlaudit.base.spec import Roles
 from sqlaudit.column_sets.result import ColumnSet, ColumnSets
@@ -382,19 +384,19 @@ class ProfileReport(MeasuredReport[ProfileResult]):
                 "Check the cells instead."
             )
         if identifiers := result.named(Role.DIRECT_IDENTIFIER):
-            yield doc.bad(f"{doc.listing(identifiers)} {looks_like('direct identifier', identifiers)}.")
+            yield doc.bad(f"{doc.listed(identifiers)} {looks_like('direct identifier', identifiers)}.")
         if result.likely:
-            yield f"Others may know {doc.listing(result.likely)}."
+            yield f"Others may know {doc.listed(result.likely)}."
         if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
             verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
-            yield f"{doc.listing(telling)} {verb} people out if others know {them}."
+            yield f"{doc.listed(telling)} {verb} people out if others know {them}."
         if result.named(Role.SENSITIVE):
-            yield f"Others must not learn {doc.listing(result.named(Role.SENSITIVE))}."
+            yield f"Others must not learn {doc.listed(result.named(Role.SENSITIVE))}."
         if result.entity is not None:
             yield f"{result.entity.column} seems to identify the person: {result.entity.reason}."
         if result.unreadable:
             columns = doc.plural(len(result.unreadable), "column")
-            yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listing(result.unreadable)}).")
+            yield doc.warning(f"Not read: {columns} that this role cannot read ({doc.listed(result.unreadable)}).")
         if not result.rows:
             yield doc.warning("The table has no rows. Roles are proposed by names only.")
 
@@ -404,7 +406,9 @@ class ProfileReport(MeasuredReport[ProfileResult]):
             yield doc.section(title, doc.table(_HEADINGS, rows))
         yield doc.section("Columns that together single people out", *_sets_together(result))
         yield doc.section("Notes", _remarks(result))
-        values = ((column.name, _shown(column.values)) for column in result.columns if column.values is not None)
+        values = (
+            (written(column.name), _shown(column.values)) for column in result.columns if column.values is not None
+        )
         yield doc.section("Values", doc.facts(*values))
         yield doc.section("Next steps", _next(result), _questions(result), repeating=True)
 
@@ -426,7 +430,7 @@ def _row(column: ColumnProfile) -> tuple[doc.Words, ...]:
     values = ("" if facts.exact else "about ") + doc.count(facts.distinct)
     missing = doc.part(facts.nulls, facts.rows) if facts.nulls else ""
     rare = "?" if facts.rows_below_5 is None else doc.part(facts.rows_below_5, facts.rows) if facts.rows_below_5 else ""
-    name = f"{column.name} ({doc.shortened(facts.label, _LONGEST)})" if facts.label else column.name
+    name = f"{written(column.name)} ({doc.shortened(facts.label, _LONGEST)})" if facts.label else written(column.name)
     return name, values, missing, rare, "; ".join(why for why in column.proposal.reasons if why != UNKNOWN)
 
 
@@ -439,12 +443,14 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
         yield f"At risk: rows in groups smaller than {result.column_sets.k if result.column_sets else 5}."
     if unknown := [column.name for column in result.columns if UNKNOWN in column.proposal.reasons]:
         them = "it" if len(unknown) == 1 else "them"
-        yield f"Unknown contents: {doc.listing(unknown)}. Check whether others can know {them}."
+        yield f"Unknown contents: {doc.listed(unknown)}. Check whether others can know {them}."
     for one in columns:
         yield from _remarks_on(one)
     yield from _groups_of(columns)
     for equal, what in ((True, "Equal columns"), (False, "Equivalent columns (each follows from the other)")):
-        if pairs := [f"{one.first} and {one.second}" for one in result.equivalent_columns if one.equal is equal]:
+        if pairs := [
+            f"{written(one.first)} and {written(one.second)}" for one in result.equivalent_columns if one.equal is equal
+        ]:
             yield f"{what}: {'; '.join(pairs)}."
     if sampled := [one for one in columns if not one.exact]:
         were, rows = doc.plural(len(sampled), "column was", "columns were"), doc.count(sampled[0].examined_rows)
@@ -455,16 +461,16 @@ def _remarks_on(facts: ColumnFacts) -> Iterator[doc.Words]:
     """Yield what is odd about the values of a column."""
     if facts.spelling_variants:
         yield doc.warning(
-            f"{facts.name}: {doc.plural(facts.spelling_variants, 'value differs', 'values differ')} "
+            f"{written(facts.name)}: {doc.plural(facts.spelling_variants, 'value differs', 'values differ')} "
             "from another one only in "
             "case or spaces, which splits groups that belong together."
         )
     for said in facts.mentioned:
-        yield doc.warning(f"{facts.name}: {said}.")
+        yield doc.warning(f"{written(facts.name)}: {said}.")
     if missing := facts.shapes.get("missing", 0):
         yield doc.Toned(
-            f"{facts.name}: {doc.plural(missing, 'row has', 'rows have')} a text that usually means missing.",
-            hint=f"If it does, read {facts.name} with {spelled('null_values')}.",
+            f"{written(facts.name)}: {doc.plural(missing, 'row has', 'rows have')} a text that usually means missing.",
+            hint=f"If it does, read {written(facts.name)} with {spelled('null_values')}.",
         )
 
 
@@ -472,10 +478,10 @@ def _groups_of(columns: Sequence[ColumnFacts]) -> Iterator[doc.Words]:
     """Notes on several columns."""
     for shape in ("number", "date"):
         if names := [one.name for one in columns if one.shape_share(shape) > 0.5]:
-            yield f"{doc.listing(names)} {'has' if len(names) == 1 else 'have'} {shape}s as text."
+            yield f"{doc.listed(names)} {'has' if len(names) == 1 else 'have'} {shape}s as text."
     if broken := [one.name for one in columns if one.kind == "float" and one.whole_numbers != one.filled]:
         verb, them = ("holds", "it") if len(broken) == 1 else ("hold", "them")
-        yield f"{doc.listing(broken)} {verb} floating-point numbers. Round {them} before you compare values."
+        yield f"{doc.listed(broken)} {verb} floating-point numbers. Round {them} before you compare values."
 
 
 def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
@@ -484,14 +490,15 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     if found is None:
         return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
-    rows = ((", ".join(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets)
+    rows = (
+        (doc.joined(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets
+    )
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
-    searching = ("sqlaudit", "columns", shlex.quote(result.target), "--tolerance", "1%")
     return (
         _about_sets(found),
         doc.table(("Columns", "#Rows below 5", "#Share", "#Unique rows"), rows, caption),
-        doc.ProposedCommand("For a proof, and the contribution of each column:", searching),
+        _command("For a proof, and the contribution of each column:", "columns", result, tolerance="1%"),
     )
 
 
@@ -509,7 +516,7 @@ def _about_sets(found: ColumnSets) -> Iterator[doc.Words]:
         decided = doc.plural(max(found.decided_size or 0, 0), "column")
         yield doc.warning(f"Time limit reached: only sets of at most {decided} were decided.")
     if found.sets_found and found.repair:
-        yield f"Without {doc.listing(found.repair)}, no such set is left."
+        yield f"Without {doc.listed(found.repair)}, no such set is left."
 
 
 def _shown(values: ShownValues) -> str:
@@ -525,19 +532,38 @@ def _cut(value: object) -> str:
 
 def _next(result: ProfileResult) -> doc.Content:
     """The proposed next command."""
-    target = shlex.quote(result.target)
     if result.cells is not None:
-        by, counts = option_value(result.cells.by), option_value([result.cells.count])
-        judging = ("sqlaudit", "aggregates", target, "--by", by, "--count", counts, "--require", "threshold=5")
-        return doc.ProposedCommand("Check the cells:", judging)
+        by, count = list(result.cells.by), [result.cells.count]
+        return _command("Check the cells:", "aggregates", result, by=by, count=count, require="threshold=5")
     known, secret = result.likely, result.named(Role.SENSITIVE)
     if not known:
-        said = f"Name the columns that others may know with {spelled('qi')}, then audit: sqlaudit audit TARGET --qi …"
-        return (said,)
-    options = ["--qi", option_value(known), *(["--sensitive", option_value(secret)] if secret else [])]
+        return (f"Name the columns that others may know with {spelled('qi')}, then run {command('audit')}.",)
+    options: dict[str, list[str] | str] = {"qi": list(known), **({"sensitive": list(secret)} if secret else {})}
     if result.entity is not None:
-        options += ["--entity", option_value([result.entity.column]), "--require", "k=5,km@2=5"]
-    return doc.ProposedCommand("Correct the roles, then audit:", ("sqlaudit", "audit", target, *options))
+        options |= {"entity": [result.entity.column], "require": "k=5,km@2=5"}
+    return _command("Correct the roles, then audit:", "audit", result, **options)
+
+
+_ONE_COLUMN = ("entity", "count")
+"""Options of one column."""
+
+
+def _command(what: str, name: str, result: ProfileResult, **options: list[str] | str) -> doc.ProposedCommand:
+    """Return a proposed command on the profiled table, or the call in Python, in which … is what `profile` was given.
+
+    Args:
+        what: the line above it. name: the command. options: lists of columns, and texts.
+    """
+    if is_python():
+        alone = {option: value[0] for option, value in options.items() if option in _ONE_COLUMN}
+        arguments = ", ".join(f"{option}={value!r}" for option, value in {**options, **alone}.items())
+        return doc.ProposedCommand(what, (f"sqlaudit.{name}(…, {arguments})",))
+    words = [
+        word
+        for option, value in options.items()
+        for word in (f"--{option}", option_value(value) if isinstance(value, list) else value)
+    ]
+    return doc.ProposedCommand(what, ("sqlaudit", name, shlex.quote(result.target), *words))
 
 
 def _questions(result: ProfileResult) -> doc.Content:
@@ -548,17 +574,9 @@ def _questions(result: ProfileResult) -> doc.Content:
     said = []
     if open_ones and result.cells is None:
         it = "it" if len(open_ones) == 1 else "them"
-        said.append(f"Could others know {doc.listing(open_ones, _MOST_ASKED)}? Then add {it} to {spelled('qi')}.")
+        said.append(f"Could others know {doc.listed(open_ones, _MOST_ASKED)}? Then add {it} to {spelled('qi')}.")
     if unique and result.cells is None:
         verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
         coarsen = f"Publish {it} coarsened, or leave {it} out."
-        said.append(f"{doc.listing(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}")
+        said.append(f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}")
     return said
-
-
-def option_value(names: Sequence[str]) -> str:
-    """Columns as the command line takes them: odd names in double quotes, and all of it quoted for a shell."""
-    simple = (name.replace("_", "a").replace("-", "a").isalnum() for name in names)
-    return shlex.quote(
-        ",".join(n if ok else '"' + n.replace('"', '""') + '"' for n, ok in zip(names, simple, strict=True))
-    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from sqlaudit.base.columns_of import Resolved, columns_read, resolve
 from sqlaudit.base.errors import ConflictingRoles
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import quote, spoken
+from sqlaudit.base.names import quote, shown, spoken, typed
+from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import about, command, spelled
 from sqlaudit.base.relation import NUMBERS, ColumnInfo, Kind, Relation, Statement
 from sqlaudit.base.result import Warned
@@ -30,7 +31,7 @@ from sqlaudit.profiles.columns import (
 )
 from sqlaudit.profiles.names import concept_of, count_table_statements, find_count_table, published_table_warning
 from sqlaudit.profiles.result import NEARLY, ColumnFacts, Role, looks_like
-from sqlaudit.reports.document import listing
+from sqlaudit.reports.document import listed, listing
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -150,7 +151,7 @@ FEW_ROWS = 10
 def _warn_about_roleless(names: Sequence[str]) -> Iterator[Warned]:
     """Warn that columns without a role are not checked."""
     if names:
-        text = f"Not checked: {_plural_columns(names)} without a role ({listing(names)}). "
+        text = f"Not checked: {_plural_columns(names)} without a role ({listed(names)}). "
         text += f"Someone who knows {_pronoun(names)} may know more than the quasi-identifiers."
         yield Warned("columns_without_role", tuple(names), text)
 
@@ -163,7 +164,7 @@ def _warn_about_expressions(relation: Relation, roles: ResolvedRoles, dialect: s
     labels = [label for label, names in read.items() if names]
     columns = tuple(dict.fromkeys(name for names in read.values() for name in names))
     if columns:
-        text = f"{listing(labels)} {'replaces' if len(labels) == 1 else 'replace'} {listing(columns)} in this audit. "
+        text = f"{listed(labels)} {'replaces' if len(labels) == 1 else 'replace'} {listed(columns)} in this audit. "
         text += f"The verdict applies to a table that has {_pronoun(labels)} instead."
         yield Warned("read_by_expressions", columns, text)
 
@@ -190,10 +191,13 @@ def _warn_about_possible_quasi_identifiers(
     ]
     findings = []
     if similar:
-        findings.append(f"{listing(similar)} {looks_like('quasi-identifier', similar)}")
+        findings.append(f"{listed(similar)} {looks_like('quasi-identifier', similar)}")
     if rare:
         verb = "singles" if len(rare) == 1 else "single"
-        shares = [f"{facts.name} ({facts.unique_rows:,} of {facts.examined_rows:,} rows are unique)" for facts in rare]
+        shares = [
+            f"{written(facts.name)} ({facts.unique_rows:,} of {facts.examined_rows:,} rows are unique)"
+            for facts in rare
+        ]
         findings.append(f"{listing(shares)} {verb} out many rows{where}")
     if findings:
         names = (*similar, *(facts.name for facts in rare))
@@ -206,14 +210,14 @@ def _warn_about_empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warne
     names = tuple(facts.name for facts in seen if facts.examined_rows and not facts.filled)
     if names:
         verb, separate = ("is", "separates") if len(names) == 1 else ("are", "separate")
-        text = f"{listing(names)} {verb} all NULL{where} and {separate} no groups. "
+        text = f"{listed(names)} {verb} all NULL{where} and {separate} no groups. "
         yield Warned("empty_quasi_identifier", names, f"{text}Is this the right table?")
 
 
 def _warn_about_unreadable(names: Sequence[str]) -> Iterator[Warned]:
     """Warn about columns that the database role cannot read."""
     if names:
-        text = f"Not checked: {_plural_columns(names)} that this database role cannot read ({listing(names)})."
+        text = f"Not checked: {_plural_columns(names)} that this database role cannot read ({listed(names)})."
         yield Warned("unreadable_columns", tuple(names), text)
 
 
@@ -378,7 +382,7 @@ def roleless_columns(
         column = resolve(name, relation, dialect, about("insensitive")).column
         if column is None or column in read:
             reason = "is an expression" if column is None else "has a role already"
-            raise ConflictingRoles(f"{about('insensitive')}: {name!r} {reason}. Name columns that need no role.")
+            raise ConflictingRoles(f"{about('insensitive')}: {shown(name)} {reason}. Name columns that need no role.")
         read.add(column)
     return tuple(column.name for column in relation.columns if column.name not in read)
 
@@ -441,7 +445,7 @@ def _warn_about_declared_identifiers(identifiers: Sequence[Resolved]) -> Iterato
     names = tuple(role.label for role in identifiers)
     if names:
         verb = "is a direct identifier" if len(names) == 1 else "are direct identifiers"
-        text = f"{listing(names)} {verb} in the table. Leave {_pronoun(names)} out: "
+        text = f"{listed(names)} {verb} in the table. Leave {_pronoun(names)} out: "
         text += f"{'it identifies' if len(names) == 1 else 'they identify'} people without any quasi-identifier."
         yield Warned("direct_identifier", names, text)
 
@@ -465,7 +469,7 @@ def _warn_about_likely_identifiers(
             names.append(column.name)
     if names:
         hint = f"{command('profile')} gives the reasons."
-        text = f"{listing(names)} {looks_like('direct identifier', names)}{where}. Anyone named in a row can be "
+        text = f"{listed(names)} {looks_like('direct identifier', names)}{where}. Anyone named in a row can be "
         text += f"identified, whatever the group size. {hint}"
         yield Warned("possible_direct_identifier", tuple(names), text, hint)
 
@@ -480,7 +484,7 @@ def _warn_about_mentions(seen: Sequence[ColumnFacts], where: str) -> Iterator[Wa
     """Warn about texts, lists, structures and JSON that contain identifiers of people among other contents."""
     for facts in seen:
         if mentions := facts.mentioned:
-            text = f"{facts.name}: {listing(mentions)}{where}. "
+            text = f"{written(facts.name)}: {listing(mentions)}{where}. "
             text += "Anyone named there can be identified, whatever the group size."
             yield Warned("identifier_in_text", (facts.name,), text)
 
@@ -496,7 +500,7 @@ def _warn_about_record_numbers(seen: Sequence[ColumnFacts], where: str) -> Itera
     if names:
         verb, number = ("has", "a record number") if len(names) == 1 else ("have", "record numbers")
         hint = f"Leave {_pronoun(names)} out, or name {_pronoun(names)} with {spelled('insensitive')} after a check."
-        text = f"Without a role: {listing(names)} {verb} a different value in almost every row{where}, like {number}."
+        text = f"Without a role: {listed(names)} {verb} a different value in almost every row{where}, like {number}."
         yield Warned("all_different_column", names, f"{text} {hint}", hint)
 
 
@@ -508,23 +512,27 @@ def _warn_about_nearly_unique(column: _ReadColumn, total: int) -> Iterator[Warne
         rows = round(total * facts.filled / facts.examined_rows)
         distinct, about = estimated_distinct(facts.distinct, column.once, facts.filled, rows), "about "
     if facts.nearly_unique and distinct >= NEARLY * rows:
-        text = f"{facts.name} has {about}{distinct:,} different values in {about}{rows:,} rows with a value. On its "
-        text += "own it singles out almost every row. Round or group it, or leave it out."
+        text = (
+            f"{written(facts.name)} has {about}{distinct:,} different values in {about}{rows:,} rows with a value. On "
+        )
+        text += "its own it singles out almost every row. Round or group it, or leave it out."
         yield Warned("nearly_unique_quasi_identifier", (facts.name,), text)
 
 
 def _warn_about_floats(facts: ColumnFacts) -> Iterator[Warned]:
     if facts.kind == Kind.FLOAT and facts.whole_numbers not in (None, facts.filled):
-        hint = f"Round it, for example {spelled('qi', f'round({facts.name}, 1)')}."
-        text = f"{facts.name} is a floating-point quasi-identifier. Numbers that print alike may differ and be in "
-        text += f"different groups. {hint}"
+        hint = f"Round it, for example {spelled('qi', f'round({typed(facts.name)}, 1)')}."
+        text = (
+            f"{written(facts.name)} is a floating-point quasi-identifier. Numbers that print alike may differ and be "
+        )
+        text += f"in different groups. {hint}"
         yield Warned("float_quasi_identifier", (facts.name,), text, hint)
 
 
 def _warn_about_variants(facts: ColumnFacts, where: str) -> Iterator[Warned]:
     if facts.spelling_variants:
         number = "1 value differs" if facts.spelling_variants == 1 else f"{facts.spelling_variants:,} values differ"
-        text = f"{facts.name}: {number} from another one only in case or spaces{where}, "
+        text = f"{written(facts.name)}: {number} from another one only in case or spaces{where}, "
         yield Warned("spelling_variants", (facts.name,), f"{text}which splits groups that belong together.")
 
 

@@ -28,7 +28,7 @@ from sqlaudit.audits.run import audit_table
 from sqlaudit.audits.written import Origin
 from sqlaudit.base.columns_of import Resolved, columns_read
 from sqlaudit.base.errors import EngineError, UsageError
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import NOTHING, BucketPublication, Publication
 from sqlaudit.base.relation import Relation, Statement
@@ -406,7 +406,7 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
     entity = columns_read(roles.entity, table.relation, dialect) if roles.entity and not persons else set()
     if keys & sensitive:
         raise UsageError(
-            f"Column {min(keys & sensitive)!r} is both rewritten and read by a sensitive expression, whose values "
+            f"Column {shown(min(keys & sensitive))} is both rewritten and read by a sensitive expression, whose values "
             "in the release reveal it."
         )
     found = [
@@ -424,7 +424,7 @@ def _layout(table: RemedyTable, persons: bool) -> list[dict[str, Any]]:
     folded = [name.casefold() for name in names]
     twin = next((name for place, name in enumerate(names) if folded[place] in folded[:place]), None)
     if twin is not None:
-        raise UsageError(f"The release has two columns called {twin!r}. Use a different name for the expression.")
+        raise UsageError(f"The release has two columns called {shown(twin)}. Use a different name for the expression.")
     return found
 
 

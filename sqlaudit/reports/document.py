@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain, takewhile
@@ -436,6 +436,18 @@ def blocks_of(document: Document, titles: Container[str]) -> Iterator[Block]:
     return (block for section in document.sections if section.title in titles for block in section.blocks)
 
 
+def with_commands(document: Document, change: Callable[[ProposedCommand], ProposedCommand]) -> Document:
+    """Return the document with each command that it proposes changed."""
+    sections = (
+        replace(
+            section,
+            blocks=tuple(change(block) if isinstance(block, ProposedCommand) else block for block in section.blocks),
+        )
+        for section in document.sections
+    )
+    return replace(document, sections=tuple(sections))
+
+
 def asked_by(about: About) -> tuple[Facts, ...]:
     """Return the owner and the purpose of the report; empty without either."""
     owner_and_purpose = facts(("owner", about.owner), ("purpose", about.purpose))
@@ -567,6 +579,30 @@ def listing(names: Iterable[str], most: int | None = 6, last: str = "and") -> st
     if most is not None and len(items) > most:
         return ", ".join(items[: most - 1]) + f" and {count(len(items) - most + 1)} more"
     return f" {last} ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def listed(names: Iterable[str], most: int | None = 6, last: str = "and") -> str:
+    """Return columns and expressions as a list in a sentence, each as an option takes it.
+
+    Args:
+        names, most, last: as `listing` has them.
+
+    Example:
+        >>> listed(["age", "last, first", " zip"])
+        'age, "last, first" and " zip"'
+    """
+    return listing(_written(names), most, last)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return columns and expressions as a list that an option takes."""
+    return ", ".join(_written(names))
+
+
+def _written(names: Iterable[str]) -> Iterator[str]:
+    from sqlaudit.base.options import written  # which --help does not need
+
+    return map(written, names)
 
 
 def percent(share: Number | None) -> str:
@@ -723,7 +759,7 @@ def unnamed_notice(names: Iterable[str]) -> Iterator[Toned]:
     columns = list(names)
     if columns:
         yield Toned(
-            f"Published unchanged, without a role: {listing(columns)}.",
+            f"Published unchanged, without a role: {listed(columns)}.",
             "warn",
             f"Give those that describe a person a role with {spelled('qi')}, or leave them out with "
             f"{spelled('identifier')}.",

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlaudit.base.errors import InputError
+from sqlaudit.base.names import shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.whole_arrays import plus, product, times, wholes
 from sqlaudit.reports.document import plural
@@ -422,7 +423,7 @@ def _read_texts(name: str, data: npt.NDArray[Any], is_known: Bools, hidden: Sequ
     strange = {text for text, number in read.items() if number is None}
     if cells := sum(text in strange for text, is_present in zip(texts, is_known, strict=True) if is_present):
         raise InputError(
-            f"{plural(cells, 'cell')} of {name!r} {'is not a number' if cells == 1 else 'are not numbers'}. "
+            f"{plural(cells, 'cell')} of {shown(name)} {'is not a number' if cells == 1 else 'are not numbers'}. "
             f"Name the marks of hidden cells with {spelled('hidden')}."
         )
     same = set(map(_parse_number, marks))
@@ -430,7 +431,7 @@ def _read_texts(name: str, data: npt.NDArray[Any], is_known: Bools, hidden: Sequ
     exponents = [number.normalize(_EXACT).as_tuple().exponent for number in numbers.values()]
     places = max([0, *(-exponent for exponent in exponents if isinstance(exponent, int))])
     if places > MOST_PLACES:
-        raise InputError(f"{name!r} has numbers with more than {MOST_PLACES} decimal places. Round them.")
+        raise InputError(f"{shown(name)} has numbers with more than {MOST_PLACES} decimal places. Round them.")
     units_by_text = {text: int(number.scaleb(places, _EXACT)) for text, number in numbers.items()}
     units = wholes([units_by_text.get(text, 0) for text in texts])
     return CellMeasure(units, np.array([text in units_by_text for text in texts], dtype=np.bool_), places)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sqlaudit.base.errors import UnknownColumn, UsageError
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest_column, shown
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
 from sqlaudit.engines.contract import Engine
@@ -83,7 +83,7 @@ def list_linked_tables(
     for axis, name in enumerate(request.by):
         if all(axis in query.absent for query in queries):
             columns = [column.name for relation in relations for column in relation.columns]
-            raise UnknownColumn(f"{about('by')}: no linked table has a column {name!r}.{closest(name, columns)}")
+            raise UnknownColumn(f"{about('by')}: no linked table has a column {name!r}.{closest_column(name, columns)}")
     return union_tables(engine, queries), queries
 
 
@@ -179,7 +179,7 @@ def _merge_parents(tables: Sequence[_SingleTable], axis: int, hierarchy: Mapping
                 continue
             if parents[code] not in (NO_PARENT, parent):
                 raise UsageError(
-                    f"The linked tables add up values of {table.cells.dimensions[axis].name!r} in different ways. "
+                    f"The linked tables add up values of {shown(table.cells.dimensions[axis].name)} in different ways. "
                     f"Define the subtotals with {spelled('hierarchies')}."
                 )
             parents[code] = parent

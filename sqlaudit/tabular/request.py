@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UnknownColumn, UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import split_at_equals, typed, untyped
 from sqlaudit.base.options import (
     COLUMN,
     CONDITION,
@@ -51,7 +52,7 @@ _OF_ROWS = ("person", "weight", "grouping")
 def _labels(_name: str, value: Any) -> tuple[str, ...]:
     """Return `region=Total` from the text, or from a mapping of dimensions to such values in Python."""
     if isinstance(value, Mapping):
-        return tuple(f"{dimension}={'NULL' if label is None else label}" for dimension, label in value.items())
+        return tuple(f"{typed(dimension)}={'NULL' if label is None else label}" for dimension, label in value.items())
     return several(value)
 
 
@@ -378,11 +379,11 @@ class AggregatesRequest:
         """
         rates = []
         for text in self.rate:
-            name, _, ratio = text.partition("=")
-            count, _, denominator = map(str.strip, ratio.partition("/"))
-            if not (name.strip() and denominator) or count != self.count:
+            name, _, ratio = split_at_equals(text)
+            count, _, denominator = (untyped(part.strip()) for part in ratio.partition("/"))
+            if not (name and denominator) or count != self.count:
                 raise UsageError(f"{spelled('rate')} takes rate=n/d, where n is the column of {spelled('count')}.")
-            rates.append((name.strip(), denominator))
+            rates.append((name, denominator))
         return tuple(rates)
 
     def nested(self) -> str:
@@ -407,7 +408,7 @@ class AggregatesRequest:
         """
         labels: dict[str, str] = {}
         for text in self.total:
-            name, equals, label = text.partition("=")
+            name, equals, label = split_at_equals(text)
             if not equals:
                 raise UsageError(f"{spelled('total')} takes column=value, for example region=Total.")
             if name not in self.by or name in labels:

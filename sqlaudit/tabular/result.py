@@ -342,7 +342,7 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
     def method(self, result: AggregatesResult) -> Iterator[tuple[str, doc.Cell]]:
         columns = ", ".join(f"{what.replace('_', ' ')} = {name}" for what, name in result.columns.items())
         yield "cells", result.cells
-        yield "dimensions", ", ".join(result.by)
+        yield "dimensions", doc.joined(result.by)
         yield from (("linked table", f"{table.target}, by {', '.join(table.by)}") for table in result.linked)
         yield "columns", columns
         yield "totals in", ", ".join(result.totals) or "none"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.names import shown
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.whole_arrays import minus, plus
@@ -592,7 +593,7 @@ def _find_total_words(
             totals[axis] = codes
             continue
         if name in named and not (codes and _has_code(cells, axis, codes[0])):
-            raise UsageError(f"{spelled('total')}: no cell has the value given for {name!r}.")
+            raise UsageError(f"{spelled('total')}: no cell has the value given for {shown(name)}.")
         if codes:
             totals[axis] = codes[:1] if name in named else codes
     return totals
@@ -613,8 +614,8 @@ def _read_hierarchy_links(
     for axis in axes:
         if by_axis[axis].table is None:
             raise UsageError(
-                f"{by_axis[axis].place}: subtotals need a list of the values of {query.names[axis]!r}: a tree, values, "
-                "or a CSV file."
+                f"{by_axis[axis].place}: subtotals need a list of the values of {shown(query.names[axis])}: a tree, "
+                "values, or a CSV file."
             )
     codes = [np.unique(cells.keys[:, axis]).tolist() if axis in axes else [] for axis in range(len(by_axis))]
     labels = query.labels(engine, codes)
@@ -846,8 +847,8 @@ def _check_order(query: CellQuery, cells: TableCells) -> None:
         if wrong := int((first.known & second.known & (first.units < second.units)).sum()):
             names = [query.columns[f"largest_{at}"] for at in (rank, rank + 1)]
             raise InputError(
-                f"{names[0]!r} is less than {names[1]!r} in {plural(wrong, 'cell')}. {spelled('largest')} needs the "
-                "contributions of every row in falling order."
+                f"{shown(names[0])} is less than {shown(names[1])} in {plural(wrong, 'cell')}. {spelled('largest')} "
+                "needs the contributions of every row in falling order."
             )
 
 

@@ -105,7 +105,7 @@ def test_expressions_and_odd_names(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "t.csv", '"last, first",age,"select"', "a,31,x", "a,32,y", "a,39,x")
     ran = run("audit", file, "--qi", '"last, first",floor(age / 10)', "--sensitive", "select", "--require", "k=3")
     assert ran.code == 0
-    assert "the same last, first and floor(age / 10)" in ran.said
+    assert 'the same "last, first" and floor(age / 10)' in ran.said
 
 
 def test_output_goes_to_a_file_and_its_ending_says_how(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from sqlaudit.base.names import typed
 from sqlaudit.cli.exits import Boundary
 from sqlaudit.lattices.evaluate import Evaluator
 from tests.audits.unwarned import unwarned  # noqa: F401
@@ -210,7 +211,7 @@ def test_a_view_is_printed_made_and_kept() -> None:
     ran = run(*asked, "--execute")
     assert (ran.code, "created the view 'release'" in ran.err) == (0, True)
     assert "Audit of the release: PASS; 6 rows in 3 classes, 1 row left out." in ran.said
-    assert "Published unchanged, without a role: " + ODD in ran.said
+    assert "Published unchanged, without a role: " + typed(ODD) in ran.said
     with duckdb.connect("p.duckdb", read_only=True) as made:
         assert made.execute("FROM release ORDER BY ALL").fetchall() == rows
     again = run(*asked, "--execute")

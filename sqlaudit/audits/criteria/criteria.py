@@ -105,7 +105,7 @@ class CriteriaReport(Report[CriteriaResult]):
             yield doc.KeyFigure(f"{len(met)} of {len(required)}", "Requirements met")
 
     def opening(self, result: CriteriaResult) -> Iterator[doc.Content]:
-        quasi_identifiers = doc.listing(result.roles.get("quasi_identifiers", ()))
+        quasi_identifiers = doc.listed(result.roles.get("quasi_identifiers", ()))
         yield f"{result.target}: {result.rows} rows. The attacker knows a person's {quasi_identifiers}."
         yield (f"{doc.label(check.name)}: {check.text}" for check in result.required)
         yield _PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL
@@ -376,12 +376,12 @@ class _Figures:
         """Direct identifiers that are in the table, and columns that look like some."""
         checks = (check for check in self._result.checks if check.of_columns == IDENTIFIER)
         named = [str(check.parameters.get("column")) for check in checks]
-        yield ToldFigure("direct identifiers in the table", doc.listing(named) if named else "none named")
+        yield ToldFigure("direct identifiers in the table", doc.listed(named) if named else "none named")
         alike = [
             name for one in self._result.warnings if one.code == "possible_direct_identifier" for name in one.columns
         ]
         if alike:
-            yield ToldFigure("columns that look like direct identifiers", doc.listing(alike))
+            yield ToldFigure("columns that look like direct identifiers", doc.listed(alike))
 
     def threshold(self, size: int) -> Iterator[ToldFigure]:
         """Return True if every group is large enough for a highest risk of 1 in that size."""
@@ -394,9 +394,9 @@ class _Figures:
         """Yield which columns are known, sensitive or unassigned."""
         given = self._result.roles
         bare = [name for one in self._result.warnings if one.code == "columns_without_role" for name in one.columns]
-        yield ToldFigure("quasi-identifiers", doc.listing(given.get("quasi_identifiers", ())))
-        yield ToldFigure("sensitive columns", doc.listing(given.get("sensitive", ())) or "none")
-        yield ToldFigure("columns without a role", doc.listing(bare) or "none")
+        yield ToldFigure("quasi-identifiers", doc.listed(given.get("quasi_identifiers", ())))
+        yield ToldFigure("sensitive columns", doc.listed(given.get("sensitive", ())) or "none")
+        yield ToldFigure("columns without a role", doc.listed(bare) or "none")
 
     def models(self) -> Iterator[ToldFigure]:
         """The requirements and their verdicts."""

@@ -42,7 +42,7 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
     limits_last = True
 
     def headline(self, result: DisclosureResult) -> str:
-        names = doc.listing(attribute.disclosure.sensitive for attribute in result.attributes)
+        names = doc.listed(attribute.disclosure.sensitive for attribute in result.attributes)
         pieces = doc.plural(result.disclosure.knowledge, "piece")
         return f"{result.target}: what 0 to {pieces} of knowledge can reveal about {names}"
 
@@ -75,8 +75,8 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
         signatures = (disclosure.signatures for disclosure in result.disclosures)
         groups = ((doc.count(counts.classes), doc.plural(len(counts), "different list")) for counts in signatures)
         yield "table", f"{result.target}, {doc.plural(result.rows, 'row')}"
-        yield "quasi-identifiers", ", ".join(result.roles["quasi_identifiers"])
-        yield "sensitive columns", ", ".join(result.roles["sensitive"])
+        yield "quasi-identifiers", doc.joined(result.roles["quasi_identifiers"])
+        yield "sensitive columns", doc.joined(result.roles["sensitive"])
         yield "groups", ", ".join(f"{classes}, with {lists} of value counts" for classes, lists in groups)
 
     def limits(self, result: DisclosureResult) -> tuple[str, ...]:
@@ -267,6 +267,6 @@ class WhatIfReport(MeasuredReport["WhatIfResult"]):
         yield doc.section("What the figures mean", doc.Bullets(_WHAT))
 
     def closing(self, result: WhatIfResult) -> Iterator[tuple[doc.Section, ...]]:
-        quasi_identifiers = ", ".join(result.roles["quasi_identifiers"])
+        quasi_identifiers = doc.joined(result.roles["quasi_identifiers"])
         how = doc.facts(("quasi-identifiers", quasi_identifiers), *computed_by(result))
         yield doc.section("How this was computed", how)

@@ -19,7 +19,7 @@ from sqlaudit.base.files import check_destination, check_ending, csv_cell, repla
 from sqlaudit.base.relation import Kind, Row
 from sqlaudit.base.result import plain
 from sqlaudit.cli.console.workspace import Rows
-from sqlaudit.cli.output import PLAIN_WIDTH, Output
+from sqlaudit.cli.output import PLAIN_WIDTH, Output, with_given_options
 from sqlaudit.reports.document import Document, Table, in_words, plural, text_of, visible
 from sqlaudit.reports.formats import json_text, render_json
 from sqlaudit.reports.notebook import document_of
@@ -80,16 +80,16 @@ class Screen:
 
     def report(self, reported: ScreenReport) -> None:
         """Show a report: as text, its tables as CSV, or as one line of JSON."""
+        document = with_given_options(reported.document())
         if self.layout == "json":
-            document = reported.document()
             lines = render_json({**reported.data(), "report": stored_document(document)}).splitlines()
             self._put([" ".join(map(str.strip, lines)) + "\n"])  # so that a program reads one result a line
         elif self.layout == "csv":
-            self._put(self._escaped(_csv_of(reported.document())))
+            self._put(self._escaped(_csv_of(document)))
         else:
             terminal = Output()
             width, colour = (terminal.width, terminal.colour) if self._file is None else (PLAIN_WIDTH, False)
-            self._put([render_text(reported.document(), width, colour, glossary=False)])
+            self._put([render_text(document, width, colour, glossary=False)])
 
     def rows(self, rows: Rows) -> None:
         """Show the rows of a SELECT."""

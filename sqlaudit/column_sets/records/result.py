@@ -247,7 +247,7 @@ class RecordsReport(MeasuredReport[RecordRisk]):
         by_share = sorted(result.contributions, key=lambda contribution: (-contribution[1], contribution[0]))
         shares = ((name, doc.percent(share)) for name, share in by_share if share and self.suda)
         yield doc.section("Contribution of each column", doc.table(("Column", "#Share of SUDA score"), shares))
-        sets = ((", ".join(names), records) for names, records in result.by_set[:_MOST])
+        sets = ((doc.joined(names), records) for names, records in result.by_set[:_MOST])
         yield doc.section("Most revealing column sets", doc.table(("Columns", "#Records"), sets))
         if self.suda:
             rows = ((records, score.suda, score.dis_suda, score.ihsn) for _, records, score in result.scores[:_MOST])
@@ -259,7 +259,7 @@ class RecordsReport(MeasuredReport[RecordRisk]):
 
     def method(self, result: RecordRisk) -> Iterator[tuple[str, doc.Cell]]:
         yield "rows", result.rows
-        yield "columns", ", ".join(result.columns)
+        yield "columns", doc.joined(result.columns)
         yield "largest set searched", doc.plural(result.max_size, "column")
         yield "sampling fraction", doc.limit(result.fraction)
         yield "disclosure score of the file (DIS)", float(result.file_dis)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import as_written, harmless
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import literal, quote
 from sqlaudit.base.parameter_names import spelled
@@ -36,7 +37,7 @@ def write_call(function: str, source: str | list[str], arguments: Mapping[str, o
     """
     sql_arguments = [
         literal(source, DIALECT),
-        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items()),
+        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items() if value is not None),
     ]
     return function + "(" + ", ".join(sql_arguments) + ")"
 
@@ -84,6 +85,8 @@ _SAMPLE_LINES = 2_048
 _IN_ORDER: dict[str, object] = {"parallel": False}
 """Read by one thread, so that the first lines are those of the file: several threads return any lines first."""
 _STRICT: dict[str, object] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
+_CRLF: dict[str, object] = {"new_line": r"\r\n", "strict_mode": None}
+"""Lines that end as on Windows. With them DuckDB 2.0 reads no row where strict mode, its default, is named as well."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def csv_source(
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
         UsageError: a delimiter that can't be used.
     """
-    common = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
+    common: dict[str, object] = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
     if options.decimal != ".":
         common["decimal_separator"] = options.decimal
     reader = _CsvReader(session, files, options, common)
@@ -154,6 +157,8 @@ def csv_source(
     remarks = reader.header_remarks(shape, names) if has_names is None else ()
     if len(files.paths) > 1:
         shape = replace(shape, columns=reader.find_common_types(shape))
+    if shape.header:
+        shape = reader.with_exact_names(shape)
     if options.all_text:
         shape = shape.as_text({name for name, _ in shape.columns})
     shape = shape.as_text(reader.find_changed(shape, named))
@@ -311,7 +316,7 @@ class _CsvReader:
     session: DuckDBSession
     files: Files
     options: ReadOptions
-    common: Mapping[str, object]
+    common: dict[str, object]
 
     @property
     def nulls(self) -> dict[str, list[str]]:
@@ -344,6 +349,9 @@ class _CsvReader:
         first = next((text for _, text in _join_quoted_lines(lines)), "")
         named_delimiter = _parse_delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
+        # In a header with a line break inside of quotes, DuckDB takes that one for the end of every line
+        if "\n" in first and self._sniff(named_delimiter, plain, _CRLF) is not None:
+            self.common.update(_CRLF)
         delimiters = [c for c in _DELIMITERS if c in first]
         sole = delimiters[0] if len(delimiters) == 1 else ""  # names seldom hold a delimiter, values often do
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
@@ -392,8 +400,9 @@ class _CsvReader:
 
     def is_header(self, shape: Shape, expected: Collection[str]) -> bool:
         """Return True if the first line has the name of every column in `expected`."""
-        names = {field.casefold() for field in self._read_fields(shape, self.files.texts[0])} if expected else set()
-        return bool(names) and all(name.strip('"').casefold() in names for name in expected)
+        fields = self._read_fields(shape, self.files.texts[0]) if expected else []
+        names = {field.strip().casefold() for field in fields}
+        return bool(names) and all(name.strip('"').strip().casefold() in names for name in expected)
 
     def with_header(self, shape: Shape) -> Shape:
         """Return the shape of a file whose first line is the header."""
@@ -433,7 +442,7 @@ class _CsvReader:
         bare = replace(shape, header=False)
         columns = {f"c{i}": "VARCHAR" for i in range(len(bare.columns))}
         rows = self.fetch("SELECT * FROM " + self.call(bare, columns, [text], **_IN_ORDER) + " LIMIT 1")
-        return [str(name or "").strip() for name in rows[0]] if rows else []
+        return [str(name or "") for name in rows[0]] if rows else []
 
     def _sniff(self, delimiter: str, quotes: dict[str, str], further: Mapping[str, object] = _NOTHING) -> Shape | None:
         """Return the shape that DuckDB detects in the first file under these constraints; None if no dialect fits."""
@@ -449,7 +458,7 @@ class _CsvReader:
             arguments["delim"] = delimiter
         if self.options.header is not None:
             arguments["header"] = self.options.header
-        arguments |= further
+        arguments |= {**further, "strict_mode": True}
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         properties = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -468,7 +477,7 @@ class _CsvReader:
         """Return the first lines as they are in the file. Delimiters are looked for in them; they are never shown."""
         arguments = {"auto_detect": False, "delim": _ABSENT, "quote": "", "escape": "", "header": False, **_IN_ORDER}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
-        arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
+        arguments |= {**self.common, **tolerant, "columns": {"line": "VARCHAR"}}
         rows = self.fetch(
             "SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + f" LIMIT {_TITLE_LINES}"
         )
@@ -509,7 +518,9 @@ class _CsvReader:
         """Return the names in the first line. All files must have the same ones in the same order."""
         if not shape.header:
             return [name for name, _ in shape.columns]
-        headers = [self._read_fields(shape, text) for text in self.files.texts]
+        headers = [[field.strip() for field in self._read_fields(shape, text)] for text in self.files.texts]
+        if len(headers[0]) < len(shape.columns):  # such as none, when a line end is taken for another
+            raise InputError(f"The header of {self.files.label!r} cannot be read. Write the file with other line ends.")
         if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
             raise InputError(
                 f"Line 1 of {self.files.label!r} has only one name for {len(headers[0])} columns, so it looks like a "
@@ -521,6 +532,25 @@ class _CsvReader:
                     f"{path.name!r} does not have the columns of {self.files.paths[0].name!r} in the same order."
                 )
         return headers[0]
+
+    def with_exact_names(self, shape: Shape) -> Shape:
+        """Return the shape with names as they were before they were written to a CSV file.
+
+        DuckDB strips blanks at the ends of names. Inside of quotes they belong to the name. An apostrophe that keeps a
+        spreadsheet from running the name as a formula does not.
+        """
+        header = next((text for _, text in _join_quoted_lines(self._read_first_lines())), "")
+        names = [name for name, _ in shape.columns]
+        for position, field in enumerate(self._read_fields(shape, self.files.texts[0])):
+            in_quotes = shape.quote + field.replace(shape.quote, shape.escape + shape.quote) + shape.quote
+            if shape.quote and field.strip() == names[position].strip() != "" and in_quotes in header:
+                names[position] = field
+            original = as_written(names[position])
+            if harmless(original) == names[position]:
+                names[position] = original
+        if len({name.lower() for name in names}) < len(names):
+            return shape
+        return replace(shape, columns=tuple(zip(names, (kind for _, kind in shape.columns), strict=True)))
 
     def find_changed(self, shape: Shape, named: frozenset[str] | None) -> set[str]:
         """Return the columns with a value that their type would change: 1.4 among whole numbers, or too many digits.

@@ -17,7 +17,7 @@ from sqlaudit.base.errors import (
     UsageError,
 )
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest_column, quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.engines.duckdb.driver import duckdb
 
@@ -197,7 +197,7 @@ def _unwrap(error: duckdb.Error) -> duckdb.Error:
 def _explain_binder(text: str, context: ErrorContext) -> SqlauditError | None:
     """Return the error for a name or a type in the SQL that does not fit the relation; None for other messages."""
     if missing := _NO_COLUMN.match(text) or _NO_FIELD.match(text):
-        near = closest(missing[1], context.names) or " Is it a value? Texts need single quotes."
+        near = closest_column(missing[1], context.names) or " Is it a value? Texts need single quotes."
         return UnknownColumn(f"There is no column {missing[1]!r}.{near}")
     if missing := _NO_FUNCTION.match(text):
         return UsageError(f"DuckDB has no function {missing[1]!r}{_macro_hint(missing[1], context)}.")

@@ -17,7 +17,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest, shown
 from sqlaudit.base.office_files import import_package
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Remark
@@ -325,8 +325,9 @@ def _typed_column(name: str, types: set[type], label: str, options: ReadOptions)
         return FileColumn(name, "string")
     if len(kinds) > 1:
         raise InputError(
-            f"Column {name!r} of {label!r} has both {' and '.join(sorted(kinds))}. Make them of one kind, name texts "
-            f"that mean missing with {spelled('null_values')}, or read all as text with {spelled('all_text', True)}."
+            f"Column {shown(name)} of {label!r} has both {' and '.join(sorted(kinds))}. Make them of one kind, name "
+            f"texts that mean missing with {spelled('null_values')}, or read all as text with "
+            f"{spelled('all_text', True)}."
         )
     kind = "timestamp[us]" if datetime in types else next(_KINDS[t][1] for t in types if t in _KINDS)
     return FileColumn(name, kind, "number" if kind == "double" else "")

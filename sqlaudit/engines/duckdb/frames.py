@@ -18,6 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlaudit.base.errors import InputError, MissingDriver, UsageError
+from sqlaudit.base.names import shown
 from sqlaudit.engines import contract, is_instance_of, is_relation
 from sqlaudit.engines.contract import refuse_same
 from sqlaudit.engines.duckdb.driver import DUCKDB_1
@@ -158,8 +159,8 @@ def _check_columns(frame: object, names: list[str]) -> tuple[object, list[str]]:
 def _unread_error(name: str, label: str, kind: object) -> InputError:
     """Return the error for a column of a type that cannot be read without changing values."""
     return InputError(
-        f"Column {name!r} of {label} has the type {kind}, which cannot be read without changing values. Make it text, "
-        "or drop it."
+        f"Column {shown(name)} of {label} has the type {kind}, which cannot be read without changing values. Make it "
+        "text, or drop it."
     )
 
 
@@ -490,8 +491,8 @@ def _spell_values(column: Any, name: str, spell: Callable[[Any], str] = str) -> 
         text = spell(value)
         if texts.setdefault(value, text) != text or spellings.setdefault(text, value) != value:
             raise InputError(
-                f"Column {name!r} of the frame has values of different types, such as a number and the same number as "
-                "text. Make them of one type."
+                f"Column {shown(name)} of the frame has values of different types, such as a number and the same "
+                "number as text. Make them of one type."
             )
     _refuse_surrogates(spellings, name)
     return column.astype(object).where(column.notna(), None).map(spell, na_action="ignore")
@@ -514,8 +515,8 @@ def _refuse_surrogates(texts: Iterable[str], name: str) -> None:
 def _surrogate_error(name: str) -> InputError:
     """Return the error for text with half of a surrogate pair."""
     return InputError(
-        f"Column {name!r} of the frame has text that is not valid Unicode (half of a surrogate pair). Correct it, or "
-        "drop the column."
+        f"Column {shown(name)} of the frame has text that is not valid Unicode (half of a surrogate pair). Correct it, "
+        "or drop the column."
     )
 
 

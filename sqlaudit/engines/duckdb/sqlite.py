@@ -15,7 +15,7 @@ from urllib.parse import quote as in_url
 
 from sqlaudit.base.errors import EngineError, Incomplete, InputError, Interrupted, SqlauditError, UsageError
 from sqlaudit.base.files import is_file, stamp
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, shown
 from sqlaudit.base.relation import Row
 from sqlaudit.engines.duckdb.catalog import Name, quote_name
 from sqlaudit.engines.duckdb.session import DIALECT, DuckDBSession
@@ -151,9 +151,9 @@ class SqliteFile:
             equal, written = self._connection.execute("SELECT " + values + " FROM " + quote(table, DIALECT)).fetchone()
             if equal != written:
                 raise UsageError(
-                    f"Column {name!r} of {table!r} has texts that its collation treats as equal, such as letters in "
-                    f"two cases, but an audit treats as different. Make a view in {self._label!r} with one spelling, "
-                    "for example with LOWER(…), and name that."
+                    f"Column {shown(name)} of {table!r} has texts that its collation treats as equal, such as letters "
+                    f"in two cases, but an audit treats as different. Make a view in {self._label!r} with one "
+                    "spelling, for example with LOWER(…), and name that."
                 )
 
     def _exact_type(self, table: str, name: str, cells: Row, declared: str) -> str:
@@ -161,14 +161,14 @@ class SqliteFile:
         integers, floating, texts, blobs = (int(count or 0) for count in cells[:4])
         if sum(count > 0 for count in (integers + floating, texts, blobs)) > 1:
             raise UsageError(
-                f"Column {name!r} of {table!r} has values of several types (numbers, texts or bytes), which are never "
-                f"equal in SQLite. Make a view in {self._label!r} with one type, for example with CAST(… AS TEXT), and "
-                "name that."
+                f"Column {shown(name)} of {table!r} has values of several types (numbers, texts or bytes), which are "
+                f"never equal in SQLite. Make a view in {self._label!r} with one type, for example with CAST(… AS "
+                "TEXT), and name that."
             )
         if integers and floating and not -_EXACT <= cells[4] <= cells[5] <= _EXACT:
             raise UsageError(
-                f"Column {name!r} of {table!r} has floating-point numbers and whole numbers beyond 2^53, which no type "
-                "stores exactly. Name a view without it."
+                f"Column {shown(name)} of {table!r} has floating-point numbers and whole numbers beyond 2^53, which no "
+                "type stores exactly. Name a view without it."
             )
         if not integers + floating + texts + blobs:
             return next((ours for part, ours in _DECLARED if part in declared.upper()), "VARCHAR")

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import split_at_equals, untyped
 from sqlaudit.base.options import (
     FLAG,
     NAMES,
@@ -207,15 +208,15 @@ class AttackRequest:
 
 
 def pair_of(text: str) -> Pair:
-    """Two names from `zip` or `zip=plz`; a name that holds `=` itself can be given as a pair in Python.
+    """Two names from `zip` or `zip=plz`; a name with `=` is in double quotes.
 
     Example:
-        >>> pair_of("zip = plz"), pair_of("zip")
-        (('zip', 'plz'), ('zip', 'zip'))
+        >>> pair_of("zip = plz"), pair_of("zip"), pair_of('"a=b"="PLZ (Ort)"')
+        (('zip', 'plz'), ('zip', 'zip'), ('a=b', 'PLZ (Ort)'))
     """
-    mine, equals, theirs = text.partition("=")
+    mine, equals, theirs = split_at_equals(text)
     if not equals:
-        return text.strip(), text.strip()
-    if not mine.strip() or not theirs.strip():
+        return mine, mine
+    if not mine or not theirs.strip():
         raise UsageError(f"{text!r} is not a pair of columns. Write release_column=other_column.")
-    return mine.strip(), theirs.strip()
+    return mine, untyped(theirs.strip())

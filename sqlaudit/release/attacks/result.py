@@ -280,8 +280,8 @@ class AttackReport(MeasuredReport[AttackResult]):
         is_linked = any(exposure.attack == "linkage" for exposure in result.exposures)
         yield "rows", result.rows
         yield "classes", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"
-        yield "quasi-identifiers", ", ".join(result.quasi_identifiers)
-        yield "sensitive", ", ".join(result.sensitive) or "none"
+        yield "quasi-identifiers", doc.joined(result.quasi_identifiers)
+        yield "sensitive", doc.joined(result.sensitive) or "none"
         yield "missing values", READS[result.nulls]
         yield "reported matches", f"fewer than {doc.count(result.k)} candidates" if is_linked else ""
         yield "persons", result.entity

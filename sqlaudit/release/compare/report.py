@@ -284,8 +284,8 @@ class CompareReport(MeasuredReport[CompareResult]):
     def method(self, result: CompareResult) -> Iterator[tuple[str, doc.Cell]]:
         yield "original", f"{result.original}, {doc.plural(result.rows, 'row')}"
         yield "release", f"{result.release}, {doc.plural(result.released, 'row')}"
-        yield "quasi-identifiers", ", ".join(result.qi)
-        yield "sensitive columns", ", ".join(result.sensitive)
+        yield "quasi-identifiers", doc.joined(result.qi)
+        yield "sensitive columns", doc.joined(result.sensitive)
         yield "pairing of rows", _pairing(result)
         yield "distance of sensitive values", result.distance if result.sensitive else ""
 
@@ -314,7 +314,7 @@ def _generalization(result: CompareResult) -> Iterator[doc.Content]:
         "Misfits: rows whose cell does not contain their value. Empty: cells that contain no value of the original. "
         "Split: values generalized in more than one way."
     )
-    yield by_default(fit.columns)
+    yield from by_default(fit.columns, result.original)
     yield doc.facts(
         ("recoding", _recoding(fit)),
         ("pairing", _pairing(result)),

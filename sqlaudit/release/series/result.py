@@ -194,9 +194,9 @@ class ReleasesReport(MeasuredReport[ReleasesResult]):
         )
         yield "releases", doc.listing(result.releases, 12)
         yield "people", people
-        yield "quasi-identifiers", doc.listing(result.quasi_identifiers, 12)
-        yield "sensitive", doc.listing(result.sensitive, 12)
-        yield "missing values", f"a value of their own in {doc.listing(missing)}" if missing else ""
+        yield "quasi-identifiers", doc.listed(result.quasi_identifiers, 12)
+        yield "sensitive", doc.listed(result.sensitive, 12)
+        yield "missing values", f"a value of their own in {doc.listed(missing)}" if missing else ""
 
     def limits(self, result: ReleasesResult) -> tuple[str, ...]:
         return (*NOT_SAID, *([MEANING] if result.checks else []))

@@ -36,7 +36,7 @@ from sqlaudit.release.compare.pairing import cast_as
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
 from sqlaudit.release.synthetic.result import DisclosiveGroups
-from sqlaudit.reports.document import listing
+from sqlaudit.reports.document import listed
 
 ORIGINAL, HOLDOUT = "d", "h"
 """What the columns of counts of these tables begin with."""
@@ -267,7 +267,7 @@ class Counting:
         else:
             named = [f"c{position + 1}" for position in keys]
             of_target = [] if target is None else [f"c{len(first.keys) + target + 1}"]
-        label = f"groups of {listing([first.keys[position].label for position in keys])}"
+        label = f"groups of {listed([first.keys[position].label for position in keys])}"
         step = label if target is None else f"{label}: {first.targets[target].label}"
         show_values = self.request.show_values
         holdout = len(self.tables) > 2

@@ -22,7 +22,7 @@ from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
 from sqlaudit.release.synthetic.counting import ComparedTable, Counting
 from sqlaudit.release.synthetic.result import SyntheticFigures
-from sqlaudit.reports.document import listing, percent, plural
+from sqlaudit.reports.document import listed, percent, plural
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _hidden_copies(counting: Counting, overlaps: Sequence[ColumnOverlap]) -> Ite
         places = [index for index, label in enumerate(labels.values()) if label not in left_out]
         if not places:
             continue
-        step = f"copies but for {listing(sorted(left_out))}" if left_out else "copies in any spelling"
+        step = f"copies but for {listed(sorted(left_out))}" if left_out else "copies in any spelling"
         unique_rows = counting.unique_rows(1, [[side[index] for index in places] for side in columns], step)
         if unique_rows.are_copied:
             yield unique_rows.hit_rows, _hidden_copies_sentence(unique_rows, sorted(left_out))
@@ -94,7 +94,7 @@ def _hidden_copies(counting: Counting, overlaps: Sequence[ColumnOverlap]) -> Ite
             [_position(counting, table, column) if column.label in drawn else column for column in side]
             for table, side in zip(tables, columns, strict=True)
         ]
-        unique_rows = counting.unique_rows(1, shifted, f"copies with shifted numbers in {listing(drawn)}")
+        unique_rows = counting.unique_rows(1, shifted, f"copies with shifted numbers in {listed(drawn)}")
         if unique_rows.are_copied:
             yield unique_rows.hit_rows, _hidden_copies_sentence(unique_rows, drawn)
 
@@ -121,7 +121,7 @@ def _hidden_copies_sentence(unique_rows: UniqueRows, names: Sequence[str]) -> st
     )
     if not names:
         return f"{rows} but for spelling and missing values. Use {spelled('values', 'fold')} to count them as copies"
-    columns = listing(names)
+    columns = listed(names)
     return f"{rows} but for {columns}. Leave {columns} out of the synthetic table to count them as copies"
 
 
@@ -168,10 +168,10 @@ def warn_of_doubts(
     left_out = [column.name for column in tables[1].relation.columns if column.name.casefold() not in compared]
     if hid := tuple(name for name in left_out if name in hiding):
         why = "new values in every row, or no value that is in both tables, hide copies"
-        yield Warned("hides_copies", hid, f"Copies are looked for without {listing(hid)}: {why}.")
+        yield Warned("hides_copies", hid, f"Copies are looked for without {listed(hid)}: {why}.")
     if others := tuple(name for name in left_out if name not in hiding):
         why = "which another table lacks or has in another type"
-        yield Warned("not_compared", others, f"Copies are looked for without {listing(others)}, {why}.")
+        yield Warned("not_compared", others, f"Copies are looked for without {listed(others)}, {why}.")
     if doubt := doubts.holdout:
         yield Warned("holdout", (), f"{doubt[:1].upper()}{doubt[1:]}.")
 
@@ -181,4 +181,4 @@ _UNMATCHED = "no value, or hardly any, that is in both tables"
 
 def unmatched_sentence(columns: Sequence[str]) -> str:
     """Return the doubt about columns with too few values of the original; empty without such columns."""
-    return f"{listing(columns)} {'has' if len(columns) == 1 else 'have'} {_UNMATCHED}" if columns else ""
+    return f"{listed(columns)} {'has' if len(columns) == 1 else 'have'} {_UNMATCHED}" if columns else ""

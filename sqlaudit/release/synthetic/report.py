@@ -101,8 +101,8 @@ class SyntheticReport(MeasuredReport[SyntheticResult]):
         yield "original", f"{result.original}, {doc.plural(rows.original, 'row')}"
         yield "synthetic table", f"{result.release}, {doc.plural(rows.synthetic, 'row')}"
         yield "holdout", f"{result.holdout}, {doc.plural(rows.holdout or 0, 'row')}" if result.holdout else ""
-        yield "quasi-identifiers", ", ".join(result.qi)
-        yield "sensitive columns", ", ".join(result.sensitive)
+        yield "quasi-identifiers", doc.joined(result.qi)
+        yield "sensitive columns", doc.joined(result.sensitive)
         yield "missing values", missing.get(result.nulls, result.nulls)
         if result.holdout:
             yield "intervals", "different people, not pairs: Clopper-Pearson for shares, Hoeffding for DCAP"
@@ -284,7 +284,7 @@ def _copied(result: SyntheticResult) -> Iterator[doc.Content]:
     )
     if holdout is not None:
         yield f"Rows that holdout and original have in common: {doc.count(holdout.shared)}."
-    yield f"Compared: {doc.listing(result.compared, 20)}." if result.compared else "The tables share no column."
+    yield f"Compared: {doc.listed(result.compared, 20)}." if result.compared else "The tables share no column."
 
 
 def _number(copies: RowCopies, name: str) -> str:
@@ -298,7 +298,7 @@ def _known(result: SyntheticResult) -> doc.Table:
     more = len(result.synthetic.known) - _SHOWN
     return doc.table_of(
         result.synthetic.known[:_SHOWN],
-        ("Known", lambda known: doc.listing(known.keys)),
+        ("Known", lambda known: doc.listed(known.keys)),
         ("Discloses" if result.sensitive else None, "sensitive"),
         ("#Disclosed (DiSCO)" if result.sensitive else None, lambda known: doc.percent(known.disco)),
         ("#Excess in points" if outside and result.sensitive else None, lambda known: _points(known.excess)),

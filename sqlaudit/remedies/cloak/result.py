@@ -330,7 +330,7 @@ class CloakReport(MeasuredReport[CloakResult]):
         if dropped := result.rows - result.published:
             yield doc.warning(f"{doc.plural(dropped, 'message')} ({doc.part(dropped, result.rows)}) dropped.")
         if result.columns and result.published:
-            yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listing(result.columns)}.")
+            yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listed(result.columns)}.")
 
     def sections(self, result: CloakResult) -> Iterator[tuple[doc.Section, ...]]:
         dropped = (

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
+from sqlaudit.base.options import written
 from sqlaudit.hierarchies.levels import in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
@@ -195,7 +196,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
     )
     yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
     became = [
-        (column.name, level, held, doc.part(held, result.rows))
+        (written(column.name), level, held, doc.part(held, result.rows))
         for column in result.columns
         for level, held in [
             *([("left out", result.rows)] if column.use == "drop" else []),
@@ -203,7 +204,7 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
-    yield doc.section("Columns", columns, by_default(result.columns))
+    yield doc.section("Columns", columns, *by_default(result.columns, result.target))
     yield doc.section("Information loss", *_losses(result))
 
 

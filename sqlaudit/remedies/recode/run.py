@@ -46,7 +46,7 @@ from sqlaudit.remedies.recode.request import Method, RecodeRequest
 from sqlaudit.remedies.recode.result import Beside, RecodeColumn, RecodeResult
 from sqlaudit.remedies.result import Release
 from sqlaudit.remedies.rewriting import RANGE, STAR, ColumnLevel, Integers, Piece, RemedyTable, at, groups_of, rewrite
-from sqlaudit.reports.document import listing, plural
+from sqlaudit.reports.document import listed, plural
 
 # From groups of classes to what is published of them: a level or range for every column of every group.
 
@@ -320,7 +320,7 @@ class _Recoding:
         sizes, words = classes.summed(*sorted_groups(groups_of(classes.nodes, fixed)))
         if not judge.short(sizes, words).any():
             return
-        names = listing((self.table.roles.quasi_identifiers[place].label for place in fixed), None)
+        names = listed((self.table.roles.quasi_identifiers[place].label for place in fixed), None)
         among = f"for rows with the same {names} (unchanged)" if fixed else "for all rows together"
         for attribute in attributes:
             for check in attribute.asked:

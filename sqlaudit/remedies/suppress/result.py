@@ -213,8 +213,8 @@ def _release(release: Release | None) -> Iterator[doc.Content]:
         ("Audit", doc.good("PASS: all requirements are met")),
         ("Rows", f"{doc.count(release.rows)} in {doc.plural(release.audit.classes, 'class', 'classes')}"),
         ("Left out", doc.plural(release.left_out, "row") if release.left_out else ""),
-        ("Columns", doc.listing(release.columns, 20)),
-        ("Unchanged", f"{doc.listing(release.unnamed, 20)} (no role)" if release.unnamed else ""),
+        ("Columns", doc.listed(release.columns, 20)),
+        ("Unchanged", f"{doc.listed(release.unnamed, 20)} (no role)" if release.unnamed else ""),
         ("Written to", release.file),
     )
     yield doc.Code("The SELECT of the release", release.sql)

@@ -15,7 +15,7 @@ from sqlaudit.audits.result import AuditResult
 from sqlaudit.base.columns_of import find_column, resolve, unknown_column
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression
-from sqlaudit.base.names import closest, quote
+from sqlaudit.base.names import closest_column, quote
 from sqlaudit.base.numbers import exact_number, exact_share
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation
 from sqlaudit.base.result import Documented
@@ -279,7 +279,7 @@ def _find_position(roles: Roles, name: str, relation: Relation, dialect: str, co
             sql = resolve(expression, relation, dialect, "\\qi").sql
             if _columns_of_expression(sql, dialect) == {column.name}:
                 return position
-    hint = closest(name, expressions) or (f" \\add {name} makes it one." if column is not None else "")
+    hint = closest_column(name, expressions) or (f" \\add {name} makes it one." if column is not None else "")
     raise UsageError(f"\\{command}: {name} is not a quasi-identifier.{hint}")
 
 
@@ -384,7 +384,7 @@ def changed_roles_document(changed: ChangedRoles) -> doc.Document:
     """Show the figures before and after a change."""
     before, after = changed.before, changed.after
     figures, new_warnings = _figures(after), [warning for warning in after.warnings if warning not in after.notices]
-    qi_names = doc.listing(after.roles.get("quasi_identifiers", ()))
+    qi_names = doc.listed(after.roles.get("quasi_identifiers", ()))
     adverb = "still" if before.passed == after.passed else "now"
     verdict = f"{adverb} {'PASS' if after.passed else 'FAIL'}" if after.required else "What if"
     heads, verdict_heads = ("figure", "#before", "#after"), ("#limit", "verdict") if after.required else ()

@@ -1,0 +1,175 @@
+"""Every command that a report proposes or repeats runs: on a workbook, on labelled SPSS data, and on PostgreSQL."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sqlaudit.base.names import typed
+from tests.cli.runner import Ran, run
+
+AGE, ZIP, WEIGHT, ILLNESS, SEX = "Alter\nin Jahren", " PLZ\u00a0(Wohnort)", " Größe ", "Diagnose, Haupt", '"Geschlecht"'
+HEADER = (AGE, ZIP, WEIGHT, ILLNESS, SEX, "Fall-Nr.", "Anzahl")
+TITLE_ROWS = 2
+CONDITION = "1 = 1"
+
+HIDDEN_VALUES = {
+    "--db": "a report has no address of a database",
+    "--where": "a condition may hold values of the table",
+    "--to": "a report names no file that it wrote",
+    "--certificate": "likewise",
+}
+"""Options whose values a report hides, and why: the test gives them again."""
+
+
+class Source(NamedTuple):
+    """A table with options to read it, those that a report shows first, and what its columns are called."""
+
+    table: list[str]
+    names: dict[str, str]
+    hidden: dict[str, str]
+
+    def list(self, *names: str) -> str:
+        return ",".join(typed(self.names.get(name, name)) for name in names)
+
+
+def _rows() -> list[tuple[object, ...]]:
+    chance = random.Random(7)
+    domains = ((20, 30, 40, 50), ("10115", "20095"), (160, 170), ("Grippe", "Asthma"), "mw")
+    return [(*map(chance.choice, domains), number // 2, 6 + number % 3) for number in range(120)]
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Source:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Daten 2024"
+    for row in (["Patienten"], [], HEADER, *_rows()):
+        book.active.append(row)
+    book.create_sheet("Legende").append(["Feld"])
+    book.save(tmp_path / "Patienten 2024.xlsx")
+    reading = ["--sheet", "Daten 2024", "--skip", str(TITLE_ROWS), "--null-values", "-99"]
+    return Source([str(tmp_path / "Patienten 2024.xlsx"), *reading], {}, {})
+
+
+@pytest.fixture
+def spss(tmp_path: Path) -> Source:
+    pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    names = dict(zip(HEADER, ("Alter", "PLZ", "Größe", "Diagnose", "Geschlecht", "Fall", "Anzahl"), strict=True))
+    frame = pandas.DataFrame(_rows(), columns=list(names.values()))
+    frame["Geschlecht"] = frame["Geschlecht"].map({"m": 1, "w": 2})
+    labels = {"Geschlecht": {1: "männlich", 2: "weiblich"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "p.sav"), variable_value_labels=labels)
+    return Source([str(tmp_path / "p.sav"), "--labels"], names, {})
+
+
+@pytest.fixture
+def postgres(load: Callable[..., object], postgres_url: str) -> Source:
+    load("Patienten 2024", _rows(), HEADER)
+    table = ["--db", postgres_url, '"Patienten 2024"', "--where", CONDITION]
+    return Source(table, {}, {"--db": postgres_url, "--where": CONDITION})
+
+
+@pytest.fixture(params=["workbook", "spss", "postgres"])
+def source(request: pytest.FixtureRequest) -> Source:
+    found: Source = request.getfixturevalue(request.param)
+    return found
+
+
+def _asked(source: Source, folder: Path) -> Iterator[list[str]]:
+    """The commands that make a report of one table, with odd names in each option that takes them."""
+    known, person = ["--qi", source.list(AGE, ZIP, SEX)], ["--entity", source.list("Fall-Nr.")]
+    roles = [*known, "--sensitive", source.list(ILLNESS)]
+    k2 = ["--require", "k=2"]
+    yield ["profile"]
+    yield ["audit", *roles, *k2, "--require", "l=2"]
+    yield ["audit", *roles, *person, *k2, "--nulls", "distinct", "--insensitive", source.list(WEIGHT)]
+    yield ["audit", *known, "--criteria", "internal"]
+    yield ["columns", "--exclude", source.list("Fall-Nr.", "Anzahl"), "--max-size", "2"]
+    yield ["persons", *person, "--qi", source.list(AGE, ZIP), "--tolerance", f"{source.list(AGE)}=10"]
+    yield ["records", *known, "--weights", source.list(WEIGHT)]
+    yield ["disclosure", *roles]
+    yield ["lattice", *known, *k2, "--suppress", "5%", "--weights", f"{source.list(AGE)}=2"]
+    yield ["recode", *roles, *k2, "--keep-column", source.list("Fall-Nr."), "--to", str(folder / "release.csv")]
+    yield ["suppress", *known, *k2, "--keep-column", source.list("Fall-Nr.")]
+    yield ["attack", *roles]
+    yield ["hierarchy", source.list(AGE), "--widths", "10,20"]
+    yield ["aggregates", "--by", source.list(AGE, SEX), "--count", source.list("Anzahl"), "--require", "threshold=2"]
+
+
+def _words_in(report: str, kind: str) -> Iterator[str]:
+    """The commands in a report: in lines of their own or between backticks, in <pre>, and in any field of JSON."""
+    if kind == "text":
+        report = re.sub(r" \\\n +", " ", report)
+        yield from re.findall(r"^ +(sqlaudit [a-z]+ .*)$", report, re.MULTILINE)
+        yield from (found for found in re.findall("`(sqlaudit [^`]+)`", report) if found.count(" ") > 2)
+    elif kind == "html":
+        for found in re.findall(r"<(?:pre|code)\b[^>]*>(.*?)</(?:pre|code)>", report, re.DOTALL):
+            text = html.unescape(re.sub("<[^>]*>", "", found))
+            if text.startswith("sqlaudit ") and text.count(" ") > 1:
+                yield text
+    else:
+        for value in _values_in(json.loads(report)):
+            text = " ".join(value) if isinstance(value, list) and value[:1] == ["sqlaudit"] else value
+            if isinstance(text, str) and text.startswith("sqlaudit ") and text.count(" ") > 1 and "on " not in text:
+                yield text
+
+
+def _values_in(value: object) -> Iterator[object]:
+    yield value
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        yield from _values_in(child)
+
+
+def _run_again(command: str, source: Source, folder: Path) -> Ran:
+    words = shlex.split(command)
+    assert words[0] == "sqlaudit"
+    given = {**source.hidden, "--to": str(folder / "again.csv"), "--certificate": str(folder / "again.json")}
+    for position, word in enumerate(words):
+        if word == "…":
+            assert words[position - 1] in HIDDEN_VALUES, command
+            words[position] = given[words[position - 1]]
+    assert "…" not in words
+    return run(*words[1:])
+
+
+@pytest.mark.parametrize("names", [("profile", "recode"), ()], ids=["first reports", "every report"])
+def test_every_command_of_a_report_runs(names: tuple[str, ...], source: Source, tmp_path: Path) -> None:
+    commands: dict[str, str] = {}
+    for number, (name, *options) in enumerate(_asked(source, tmp_path)):
+        if name not in (names or (name,)):
+            continue
+        position = [name, *source.table]
+        for kind, suffix in (("text", "txt"), ("html", "html"), ("json", "json")):
+            file = tmp_path / f"report{number}.{suffix}"
+            asked = run(*position, *options, "-o", file)
+            assert asked.code in (0, 1), (name, asked.err)
+            found = list(_words_in(file.read_text("utf-8"), kind))
+            assert found or kind == "text", (name, kind)
+            commands |= dict.fromkeys(found, f"{name}, {kind}")
+    assert len(commands) >= (3 if names else 15)
+    for command, place in commands.items():
+        ran = _run_again(command, source, tmp_path)
+        assert ran.code in (0, 1), (place, command, ran.err)
+
+
+def test_a_proposed_audit_reads_what_was_profiled(source: Source, tmp_path: Path) -> None:
+    """The rows, the roles and the columns are those of the profile, in each format."""
+    profiled = json.loads(run("profile", *source.table, "--format", "json").out)
+    text = run("profile", *source.table).out
+    (command,) = (found for found in _words_in(text, "text") if found.startswith("sqlaudit audit"))
+    audited = _run_again(f"{command} --format json", source, tmp_path)
+    result = json.loads(audited.out)
+    names = {column["name"] for column in profiled["columns"]}
+    assert names == {source.names.get(name, name) for name in HEADER}
+    assert result["target"]["rows"] == 120
+    assert set(result["roles"]["quasi_identifiers"]) <= names
