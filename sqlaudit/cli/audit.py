@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def command(job: Job, request: AuditRequest, cover: About, further: FurtherReports) -> int:
     """Measure how easily the people in a table can be re-identified.
 
-    TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view.
+    TARGET is a file (CSV, Excel, Parquet, JSON, Arrow, SPSS, Stata, SAS; globs work), or with --db a table or view.
     Nothing is written to the database.
 
     \b

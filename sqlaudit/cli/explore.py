@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 def profile(job: Job, request: ProfileRequest) -> int:
     """Describe the columns of a table and propose their roles.
 
-    TARGET is a file (CSV, Parquet, JSON, Arrow; globs work), or with --db a table or view. Only
+    TARGET is a file (CSV, Excel, Parquet, JSON, Arrow, SPSS, Stata, SAS; globs work), or with --db a table or view.
+    Only
     counts are read, unless --show-values is given. Nothing is written to the database.
 
     \b

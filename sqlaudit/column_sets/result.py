@@ -298,7 +298,7 @@ class ColumnSetsReport(MeasuredReport[ColumnSets]):
 
     def sections(self, result: ColumnSets) -> Iterator[tuple[doc.Section, ...]]:
         yield doc.section("Column sets", *_sets(result))
-        yield doc.section("Effect of each column", _effects(result))
+        yield doc.section("Effect of each column", *_measured_effects(result), _effects(result))
 
     def method(self, result: ColumnSets) -> Iterator[tuple[str, doc.Cell]]:
         counts = result.counts
@@ -404,10 +404,34 @@ def _proof(result: ColumnSets) -> doc.Words:
     return doc.warning(f"Not complete: {ended} with {left} undecided.{decided} The listed sets are proven.")
 
 
+def _measured_effects(result: ColumnSets) -> Iterator[doc.Content]:
+    """Yield the share at risk with and without each column that changes something, as bars and in a table."""
+    changing = [effect for effect in result.effects if not effect.stays and effect.without is not None]
+    if len(changing) < 2:
+        return
+    shares = {
+        "with all columns": [effect.at_risk or Fraction(0) for effect in changing],
+        "without this one": [effect.without or Fraction(0) for effect in changing],
+    }
+    at_risk = f"{result.unit} at risk"
+    names = [effect.column for effect in changing]
+    yield doc.bars(f"{doc.label(at_risk)} with and without each column", names, shares, at_risk, share=True)
+    yield doc.table_of(
+        changing,
+        ("Column", "column"),
+        (f"#{doc.label(at_risk)}", lambda effect: doc.percent(effect.at_risk or 0)),
+        ("#Without it", lambda effect: doc.percent(effect.without or 0)),
+        ("?#Generalized", lambda effect: "" if effect.coarsened is None else doc.percent(effect.coarsened)),
+        ("?To", "coarsening"),
+    )
+
+
 def _effects(result: ColumnSets) -> Iterator[doc.Words]:
-    """A sentence for each column that changes something, one for all that change nothing."""
+    """Yield a sentence for a single column that changes something, and one for all that change nothing."""
     staying = [effect for effect in result.effects if effect.stays]
-    yield from (effect.sentence(result.unit) for effect in result.effects if not effect.stays)
+    changing = [effect for effect in result.effects if not effect.stays]
+    measured = [effect for effect in changing if effect.without is not None]
+    yield from (one.sentence(result.unit) for one in changing if one.without is None or len(measured) < 2)
     if len(staying) == 1:
         yield staying[0].sentence(result.unit)
     elif staying:
@@ -435,6 +459,7 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
     more = result.sets_found - len(first)
     caption = f"The first {doc.count(len(first))}{order}; {doc.count(more)} more were found." if more else ""
     names = [doc.joined(one.columns) or "(none)" for one in first]
+    yield sets_picture(result)
     if result.sample is not None:
         rows = ((name, len(one.columns)) for name, one in zip(names, first, strict=True))
         yield doc.table(("Columns", "#Number"), rows, caption)
@@ -473,4 +498,3 @@ def _sets(result: ColumnSets) -> Iterator[doc.Table | doc.Picture | None]:
             ),
             f"All {doc.count(len(ordered))} by column:",
         )
-    yield sets_picture(result)

@@ -414,7 +414,9 @@ class Hierarchy:
         numbers = {name: number for number, name in enumerate(names)} | {str(n): n for n in range(len(names))}
         if text.strip() not in numbers:
             hint = closest(text, names)
-            raise UsageError(f"{shown(self.column)} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}.")
+            raise UsageError(
+                f"{shown(self.column)} has no level {text[:60]!r}.{hint} Its levels are: {', '.join(names)}."
+            )
         return numbers[text.strip()]
 
     def examples(self) -> tuple[str, ...]:

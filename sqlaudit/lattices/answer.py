@@ -237,6 +237,7 @@ def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
             hierarchy.examples(),
             hierarchy.by_default,
             fixed.get(place),
+            tuple(level.groups for level in dictionary.levels) if dictionary else (),
         )
         columns.append(column)
     return tuple(sorted(columns, key=lambda column: column.use == Use.DROP))

@@ -261,8 +261,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
             so_far = "no safe generalization found yet" if result.best is None else "this is the best one so far"
             return doc.warning(f"INCOMPLETE: the search was stopped; {so_far}")
         answers = {
-            "best": "The best safe generalization",
-            "chain": "The finest safe generalization of the chain",
+            "best": _publish(result),
+            "chain": _publish(result),
             "minimal": f"{doc.plural(len(result.minimal or ()), 'minimal safe generalization')} (all that exist)",
             "all": f"{doc.count(result.safe or 0)} of {doc.plural(result.nodes, 'way')} to generalize "
             f"{'is' if result.safe == 1 else 'are'} safe",
@@ -322,8 +322,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield doc.section("Generalizations along the chain", _chain(result))
         yield doc.section("Worst-case disclosure at the nodes", *disclosure_blocks(result))
         yield doc.section("The release", *_release(result.published))
-        yield doc.section("Checked nodes, in order", *_walk(result))
-        yield doc.section("The lattice", _columns(result), *by_default(result.columns, result.target), *_map(result))
+        yield doc.section("The lattice", *_map(result), _columns(result), *by_default(result.columns, result.target))
+        yield doc.section("Checked nodes, in order", *_walk(result), folded=True)
 
     def method(self, result: LatticeResult) -> Iterator[tuple[str, doc.Cell]]:
         decided = f"{doc.plural(result.nodes, 'node')}, {doc.count(result.checked)} checked"
@@ -346,6 +346,16 @@ def _requested(result: LatticeResult) -> list[str]:
     """Return the levels that were requested: `age 5 years`."""
     fixed = ((column, column.fixed) for column in result.searched)
     return [f"{column.name} {column.called(level)}" for column, level in fixed if level is not None]
+
+
+def _publish(result: LatticeResult) -> str:
+    """Return what to publish: `Publish age in steps of 5; 2.2% of rows left out`."""
+    best = result.best
+    if best is None:
+        return ""
+    changed = _changes(result, best.levels).split(", ") if any(best.levels) else ["all columns unchanged"]
+    share = f"; {doc.part(best.failing_rows, result.rows)} of rows left out" if best.failing_rows else ""
+    return f"Publish {doc.listing(changed, None)}{share}"
 
 
 def _describe(result: LatticeResult, node: LatticeNode) -> str:
@@ -374,6 +384,11 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
         return
     placed = zip(result.searched, best.levels, strict=True)
     rows = ((written(column.name), f"{level} of {column.height}", _becoming(column, level)) for column, level in placed)
+    drawn = [(one, level) for one, level in zip(result.searched, best.levels, strict=True) if one.groups]
+    names = [f"{written(one.name)}: {one.called(level) if level else 'unchanged'}" for one, level in drawn]
+    values = {"before": [one.groups[0] for one, _ in drawn], "after": [one.groups[level] for one, level in drawn]}
+    if any(best.levels):
+        yield doc.bars("Different values of each column, before and after", names, values, "different values")
     yield doc.table(("Column", "#Level", "Generalized values"), rows)
     if best.fails:
         yield "Why rows were suppressed:"

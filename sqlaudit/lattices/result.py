@@ -53,6 +53,7 @@ class LatticeColumn(Documented):
         examples: a label at each level, invented or from the hierarchy's file, never from the table; empty where there
             is none.
         fixed: the one level that it has in every searched node, if one was requested.
+        groups: different labels at each level, in the table; missing is one. Empty where they were not counted.
     """
 
     name: str
@@ -65,6 +66,7 @@ class LatticeColumn(Documented):
     examples: tuple[str, ...] = field(default=(), metadata=LEFT_OUT, compare=False)
     by_default: bool = False
     fixed: int | None = field(default=None, metadata=IF_ANY)
+    groups: tuple[int, ...] = field(default=(), metadata=IF_ANY)
 
     def example(self, level: int) -> str:
         """A label at a level, empty where there is none."""

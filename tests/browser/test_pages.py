@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -63,6 +64,45 @@ def test_pages_fit_every_width_in_both_themes(
             assert wide <= WIDTHS[width], name
             paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 28)"}[theme]
+
+
+SMALLEST_TEXT = 11
+"""Pixels that letters of charts have at least."""
+_CHARTS = """() => {
+    const box = one => { const {left, right, top, bottom} = one.getBoundingClientRect(); return {left, right, top, bottom} }
+    const size = svg => parseFloat(svg.style.fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width
+    const text = one => ({words: one.textContent, ...box(one)})
+    return [...document.querySelectorAll('figure svg')].filter(svg => getComputedStyle(svg).display != 'none').map(
+        svg => ({size: size(svg), box: box(svg), texts: [...svg.querySelectorAll('text')].map(text)}))
+}"""
+
+
+@pytest.mark.parametrize("width", [400, 820, 1280])
+def test_charts_can_be_read(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    """Letters are large enough, none is cut, and no text covers another."""
+    seen = 0
+    for name, path in pages.items():
+        with opened(browser, path, width) as page:
+            charts = page.evaluate(_CHARTS)
+        for chart in charts:
+            seen += 1
+            assert chart["size"] >= SMALLEST_TEXT - 0.2, (name, chart["size"])
+            box, texts = chart["box"], chart["texts"]
+            for text in texts:
+                assert min(text["left"] - box["left"], box["right"] - text["right"]) >= -1, (name, text["words"])
+                assert min(text["top"] - box["top"], box["bottom"] - text["bottom"]) >= -1, (name, text["words"])
+            for one, other in combinations(texts, 2):
+                across = min(one["right"], other["right"]) - max(one["left"], other["left"])
+                down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
+                assert across <= 1.5 or down <= 3, (name, one["words"], other["words"])
+    assert seen > 5
+
+
+def test_the_links_of_a_page_lead_somewhere(browser: Browser, pages: dict[str, Path]) -> None:
+    for path in pages.values():
+        with opened(browser, path) as page:
+            links = page.eval_on_selector_all("nav a", "all => all.map(one => one.getAttribute('href'))")
+            assert [link for link in links if page.locator(link).count() != 1] == []
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -143,5 +183,9 @@ def test_a_notebook_shows_the_report_in_its_frame(browser: Browser, tmp_path: Pa
     inside = page.frame_locator("iframe")
     assert inside.locator("h1").inner_text() == "FAIL: the requirement is not met"
     assert page.evaluate("window.planted") is None
+    last = inside.locator("nav a").last
+    inside.locator("body").evaluate("body => body.style.minHeight = '3000px'")
+    last.click()
+    assert inside.locator("html").evaluate("html => html.scrollTop") > 0
     assert said == []
     context.close()
