@@ -88,6 +88,9 @@ def test_trees_dates_folders_and_yaml(tmp_path: Path) -> None:
     ran = run("hierarchy", table, "born", "--dates")
     assert "month 3 1 1 yes 2 quarter 3 1 1 yes 3 year 3 1 1 yes 4 decade 2 1 2 yes 5 * 1 3 3 yes" in ran.said
     assert "Level 1, 2, 3: not coarser than the level below, for these values." in ran.said
+    ran = run("hierarchy", table, "born", "--dates", "5 years,20 years", "--show-values")
+    assert "1 5 years 2 1 2 yes 2 20 years 1 3 3 yes 3 * 1 3 3 yes" in ran.said
+    assert "1981-01-01 1980-1984 1980-1999 *" in ran.said
     ran = run("hierarchy", table, "born", "--dates", "year,century")
     assert "1 year 3 1 1 yes 2 century 1 3 3 yes" in ran.said
     (tmp_path / "tree.yml").write_text("health: [nurse, doctor]\nschool: [teacher]\n", encoding="utf-8")
