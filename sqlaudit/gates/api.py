@@ -69,8 +69,8 @@ def find_release(policy: Policy, selections: Sequence[str]) -> tuple[TableEntry,
     """
     named = [table for table in policy.tables if table.name in selections]  # also a name with blanks
     tables = named or select(policy.tables, selections)
-    for mistake in (*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)):
-        raise UsageError(f"{mistake.place}: {mistake.message}")
+    if mistakes := [*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)]:
+        raise UsageError(f"{mistakes[0].place}: {mistakes[0].message}")
     releases = [(table, table.release) for table in tables if table.release is not None]
     if not releases:
         raise UsageError(f"{policy.file}: no table has the section 'release'. `sqlaudit lattice --save` writes one.")

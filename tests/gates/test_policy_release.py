@@ -326,7 +326,7 @@ REFUSED = [
     (["-f", "p.yml", "--save", "x.yml"], "-f and --save exclude each other"),
     (["-f", "p.yml", "--select", "nobody"], "matches no test"),
     (["-f", "none.yml"], "cannot be read"),
-    (["--select", "people.csv"], "--select needs a policy"),
+    (["--select", "people.csv"], "--select needs -f"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--force"], "--force needs -f or --save"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--save", "p.yml"], "exists. Replace it with --force"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--save", "x.txt"], "must end in .yml or .yaml"),
