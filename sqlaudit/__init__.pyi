@@ -887,7 +887,7 @@ def lattice(
         weights: of columns in the loss, by name.
         beta: the exponent of the height weights of the measure `whd-height`.
         algorithm: `auto`, `bounds`, `best-first`, `ola`, `incognito`, `exhaustive` or `chain`.
-        level: search only nodes with these levels, by name or number: age=5 years.
+        level: the one level of columns in every searched node, by name or number: `{"age": "5 years"}`.
         chain: with `chain`: nodes from fine to coarse.
         knowledge: with `all`: numbers of pieces of knowledge for the maximum disclosure of every node, or "0..12".
         time_budget: stop after this time and report the best node so far (seconds).

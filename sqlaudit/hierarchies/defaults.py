@@ -32,7 +32,7 @@ _FIGURES = {**dict.fromkeys(NUMBERS, 4), Kind.TEXT: 5}
 """Aggregates that default levels of a type need."""
 _CODE = "^[A-Za-z]{0,3}[ -]?[0-9][A-Za-z0-9 .]*$"
 _POSTAL_CODE = "^[A-Za-z0-9 -]*[0-9][A-Za-z0-9 -]*$"
-Concepts = Callable[[str], str]
+Concepts = Callable[[Resolved], str]
 """Returns what a column's name says about its contents: `birth_date`, `age`, `postal_code`, another word or none."""
 
 
@@ -75,14 +75,9 @@ def default_levels(engine: Engine, relation: Relation, columns: Sequence[Resolve
     rows = [engine.run(statement)[0] for statement in defaults_statements(engine, relation, columns, concepts)]
     figures = iter(rows[0] if rows else ())
     return [
-        propose_levels(kind, [next(figures) for _ in range(_FIGURES.get(kind, 0))], _concept(column, concepts))
+        propose_levels(kind, [next(figures) for _ in range(_FIGURES.get(kind, 0))], concepts(column))
         for column, kind in zip(columns, kinds, strict=True)
     ]
-
-
-def _concept(column: Resolved, concepts: Concepts) -> str:
-    """Return what the name of a column says; of an expression nothing, whose values are others."""
-    return concepts(column.column) if column.column is not None else ""
 
 
 def defaults_statements(
@@ -94,7 +89,7 @@ def defaults_statements(
         {
             "value": column,
             "text": kind is Kind.TEXT,
-            "code": _POSTAL_CODE if _concept(column, concepts) == "postal_code" else _CODE,
+            "code": _POSTAL_CODE if concepts(column) == "postal_code" else _CODE,
         }
         for column, kind in kinds
         if kind in _FIGURES

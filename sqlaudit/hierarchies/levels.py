@@ -394,10 +394,9 @@ class Hierarchy:
         They follow from the definition of the hierarchy, so that a name never moves to another level: where one level
         more or less would go unnoticed, its number is part of the name (`listed 2 of 3`).
         """
-        below = self.names or tuple(
-            f"{level.name} {number} of {self.height - 1}" if isinstance(level, MappedLevel | SqlLevel) else level.name
-            for number, level in enumerate(self.levels[:-1], 1)
-        )
+        below = self.names or tuple(level.name for level in self.levels[:-1])
+        if len({*below}) < len(below):
+            below = tuple(f"{name} {number} of {len(below)}" for number, name in enumerate(below, 1))
         return (UNCHANGED, *below, *(level.name for level in self.levels[-1:]))
 
     def level_named(self, text: str) -> int:

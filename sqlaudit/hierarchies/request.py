@@ -80,7 +80,7 @@ class LevelsForm:
     dates: tuple[str, ...] = option(
         (),
         ORDERED,
-        f"Cut dates to day, month, quarter, year, decade, century. [without a value: {_DATES}]",
+        f"Cut dates to day, month, quarter, year, 5 years, decade, 20 years, century. [without a value: {_DATES}]",
         _HOW,
         metavar="PARTS",
         alone=_DATES,

@@ -21,7 +21,7 @@ from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, 
 from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
 from sqlaudit.lattices.search.loss import NodeLoss
-from sqlaudit.lattices.search.section import Section
+from sqlaudit.lattices.search.section import LatticeSection
 from sqlaudit.lattices.search.strategies import count_local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 from sqlaudit.reports.document import listing, plural
@@ -49,7 +49,7 @@ class LatticeSearch:
     dictionaries: Mapping[int, Dictionary]
     evaluator: Evaluator
     losses: Losses
-    section: Section
+    section: LatticeSection
     count_values: Callable[[str], int]
 
     def node_loss(self) -> NodeLoss:

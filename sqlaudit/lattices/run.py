@@ -61,7 +61,7 @@ from sqlaudit.lattices.release import (
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import Checked, LatticeResult, Published
 from sqlaudit.lattices.search.inquiry import OnProgress, ignore_progress
-from sqlaudit.lattices.search.section import Section
+from sqlaudit.lattices.search.section import LatticeSection
 from sqlaudit.models.measures import find_measure
 from sqlaudit.profiles.identifying import ReleaseColumns, find_release_columns
 from sqlaudit.profiles.names import contents_of
@@ -119,14 +119,13 @@ def _fixed_levels(level: Mapping[str, str], hierarchies: Sequence[Hierarchy]) ->
     Raises:
         UsageError: no such column in the search, a column named twice, or no such level.
     """
-    places = {bare(each.column).casefold(): place for place, each in enumerate(hierarchies) if each.takes_part}
-    places |= {each.column: place for place, each in enumerate(hierarchies) if each.takes_part}
+    places = {each.column: place for place, each in enumerate(hierarchies) if each.takes_part}
+    folded = {bare(column).casefold(): place for column, place in places.items()}
     fixed: dict[int, int] = {}
     for name, text in level.items():
-        place = places.get(name, places.get(bare(name).casefold()))
+        place = places.get(name, folded.get(bare(name).casefold()))
         if place is None:
-            columns = [each.column for each in hierarchies if each.takes_part]
-            hint = closest(name, columns) or f" There are: {', '.join(columns)}."
+            hint = closest(name, places) or f" There are: {', '.join(places)}."
             raise UsageError(f"{spelled('level')}: {name!r} is not a column of the search.{hint}")
         if place in fixed:
             raise UsageError(f"{spelled('level')} names {name!r} twice.")
@@ -177,7 +176,7 @@ def find_nodes(
             of_values=measure if measure.sensitive else None,
             some_classes=not (request.walk or request.find is Find.CHAIN or request.suppression or request.level),
         )
-        section = Section(evaluator, tuple(searched.fixed.get(place) for place in dictionaries))
+        section = LatticeSection(evaluator, tuple(searched.fixed.get(place) for place in dictionaries))
         _refuse_many(request, section.heights)
         costed = [_costed(workbench, column.dictionary) for column in columns]
         costs, labels = costs_of(measure, evaluator.rows, costed, request.beta)

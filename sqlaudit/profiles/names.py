@@ -10,6 +10,7 @@ from itertools import combinations
 from math import prod
 from pathlib import Path
 
+from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import command, spelled
@@ -70,15 +71,17 @@ _NO_YEARS = re.compile(
 """Words of ages that are not in years, or are numbers of groups."""
 
 
-def contents_of(column: str) -> str:
-    """Return the name of the concept that a column's name suggests, as default levels read it; empty without one.
+def contents_of(column: Resolved) -> str:
+    """Return the name of the concept that a column's name suggests; empty without one.
+
+    An expression over a column has other values than its name says, and so has an age that is not in years.
 
     Example:
-        >>> contents_of("patient_age"), contents_of("age_months"), contents_of("PLZ")
-        ('age', '', 'postal_code')
+        >>> [contents_of(Resolved(name, name, column=name)) for name in ("patient_age", "age_months", "PLZ")]
+        ['age', '', 'postal_code']
     """
-    concept = concept_of(column)
-    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(column)))):
+    concept = concept_of(column.column or "")
+    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(column.label)))):
         return ""
     return concept.name
 

@@ -9,7 +9,7 @@ import pytest
 from sqlaudit.lattices.search.choice import FITS
 from sqlaudit.lattices.search.lattice import search_lattice
 from sqlaudit.lattices.search.loss import round_loss
-from sqlaudit.lattices.search.section import Section
+from sqlaudit.lattices.search.section import LatticeSection
 from tests.lattices.oracle_search import Lattice, leq, losses_for, mixed_lattice, monotone_lattice
 from tests.strategies import fewer
 
@@ -95,7 +95,7 @@ def test_a_section_is_searched_as_brute_force_searches_its_nodes(make, find):
         rng = random.Random(seed)
         lattice = make(rng)
         levels = tuple(rng.choice([None, rng.randint(0, height)]) for height in lattice.heights)
-        section = Section(lattice, levels)
+        section = LatticeSection(lattice, levels)
         inside = [n for n in lattice.nodes() if all(one in (None, at) for one, at in zip(levels, n, strict=True))]
         assert list(section.nodes()) == inside
         assert section.top == max(inside)

@@ -13,7 +13,7 @@ from sqlaudit.lattices.verdicts import Node, Verdict
 
 
 @dataclass(frozen=True)
-class Section:
+class LatticeSection:
     """The nodes of a lattice in which some columns have one level.
 
     The search sees a lattice in which these columns have no level to choose, so safety and losses are inherited there
