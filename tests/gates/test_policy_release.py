@@ -15,6 +15,7 @@ import yaml
 
 import sqlaudit
 from sqlaudit.gates.result import GateResult
+from sqlaudit.models.phrases import ALL_NAMED
 from tests.cli.runner import run
 from tests.gates.conftest import Make
 from tests.gates.test_schema import errors
@@ -609,3 +610,28 @@ def test_tables_of_people_are_not_joined(made: Path) -> None:
     assert "write 'persons: false'" in sqlaudit.gate(made / "p.yml").mistakes[0].message
     (made / "p.yml").write_text(text.replace("  - file", "  - persons: false\n    file"), encoding="utf-8")
     assert {test.outcome for test in sqlaudit.gate(made / "p.yml").tests} == {"pass"}
+
+
+def test_no_report_replaces_a_release(made: Path) -> None:
+    before = (made / "release.csv").read_bytes()
+    ran = run("test", "-f", made / "p.yml", "--report", made / "release.csv")
+    assert ran.code == 2
+    with pytest.raises(sqlaudit.UsageError, match="is an input"):
+        sqlaudit.gate(made / "p.yml", history=made / "release.csv")
+    assert (made / "release.csv").read_bytes() == before
+
+
+def test_a_policy_without_releases_says_so(made: Path) -> None:
+    (made / "p.yml").write_text(POLICY.partition("    release:")[0], encoding="utf-8")
+    ran = run("lattice", "-f", made / "p.yml")
+    assert ran.code == 2
+    assert "there is no section 'release' (people.csv)" in ran.err
+
+
+def test_columns_without_a_role_are_looked_for_in_the_release(made: Path) -> None:
+    (made / "p.yml").write_text(POLICY.replace("    sensitive: [illness]\n", "    all_columns_named: true\n"), "utf-8")
+    assert run("lattice", "-f", made / "p.yml", "--force").code == 0
+    assert outcomes(sqlaudit.gate(made / "p.yml"))[ALL_NAMED] == "fail"
+    text = (made / "p.yml").read_text(encoding="utf-8")
+    (made / "p.yml").write_text(text.replace("    all_col", "    insensitive: [illness]\n    all_col"), "utf-8")
+    assert sqlaudit.gate(made / "p.yml").passed
