@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +15,11 @@ from click.core import ParameterSource
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination, exists, write_text
-from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, TEXT, option
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import whole_request
 from sqlaudit.cli.output import say_written
-from sqlaudit.cli.requests import YAML, OptionGroup, files_in_yaml, parameters_of, read_request
+from sqlaudit.cli.requests import PATH, YAML, OptionGroup, files_in_yaml, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.lattices.request import LatticeRequest
 
@@ -30,65 +30,40 @@ if TYPE_CHECKING:
     from sqlaudit.lattices.result import LatticeResult
     from sqlaudit.lattices.search.inquiry import Progress
 
-_POLICY = "Policy"
-
-
-@dataclass(frozen=True)
-class PolicyOptions:
-    """How a policy says what is released, or is written from a search.
-
-    Args:
-        policy: the policy whose release is made. select: which table, if several have one.
-        save: the policy to write. force: whether existing files are replaced.
-    """
-
-    policy: Path | None = option(
-        None,
-        FILE,
-        "Make the release that a policy describes, instead of a search of its own.",
-        _POLICY,
-        flags=("-f", "--file"),
-        metavar="POLICY",
-    )
-    select: str = option("", TEXT, "With -f: the table, if several have a release.", _POLICY, metavar="TABLE")
-    save: Path | None = option(
-        None, FILE, "Write a policy that makes this release again, and tests it.", _POLICY, metavar="FILE", writes=True
-    )
-    force: bool = option(False, FLAG, "With -f: replace an existing release; with --save: an existing policy.", _POLICY)
-
-    def __post_init__(self) -> None:
-        if self.policy is not None and self.save is not None:
-            raise UsageError("-f and --save exclude each other: the policy is there already.")
-        if self.policy is None and self.select:
-            raise UsageError("--select needs a policy: name it with -f.")
-        if self.policy is None and self.save is None and self.force:
-            raise UsageError("--force needs -f or --save.")
-
-
-@dataclass(frozen=True)
-class _Saved:
-    """The policy to write: its file, and the parts of it that the command line alone knows."""
-
-    file: Path
-    place: Mapping[str, object]
-    connection: tuple[str, str] | None
-    files: Mapping[str, str]
-
-
+_ToSave = tuple[Path, Callable[..., str]]
+_policy_option = in_section("Policy")
 _search = whole_request(LatticeRequest, last=("to", "buckets_to", "original_qi", "suppressed", "keep_column"))
-_policy_options = parameters_of(PolicyOptions)
+_policy_options = (
+    _policy_option(
+        "-f", "--file", "policy", type=PATH, metavar="POLICY", help="Make the release that a policy describes."
+    ),
+    _policy_option("--select", metavar="TABLE", help="With -f: the table, if several have a release."),
+    _policy_option(
+        "--save",
+        type=PATH,
+        metavar="FILE",
+        writes=True,
+        help="Write a policy that makes this release again, and tests it.",
+    ),
+    _policy_option("--force", is_flag=True, help="Replace an existing release of -f, or policy of --save."),
+)
 
 
-def _request_of(**values: Any) -> dict[str, object]:
-    """Return the search of the command line, or that of a policy, and the policy to write.
+def _request_of(
+    *, policy: Path | None, select: str | None, save: Path | None, force: bool, **values: Any
+) -> dict[str, object]:
+    """Return the search of the command line, or that of a policy; `release` of a policy, and `saved`, one to write.
 
     Raises:
         UsageError: options beside a policy, which says all of them, or a release that no policy can make.
     """
-    options = read_request(PolicyOptions, **{str(one.name): values.pop(str(one.name)) for one in _policy_options})
-    if options.policy is None:
-        saved = None if options.save is None else _policy_to_write(options.save, values, force=options.force)
+    if policy is None:
+        if select or (force and save is None):
+            raise UsageError("--select needs -f, and --force needs -f or --save.")
+        saved = None if save is None else (save, _policy_to_write(save, values, force=force))
         return {**_search.make(**values), "release": None, "saved": saved}
+    if save is not None:
+        raise UsageError("-f and --save exclude each other: the policy is there already.")
     context = click.get_current_context()
     given = [
         parameter.opts[-1] if isinstance(parameter, click.Option) else "TARGET"
@@ -97,7 +72,7 @@ def _request_of(**values: Any) -> dict[str, object]:
     ]
     if given:
         raise UsageError(f"-f makes the release as the policy describes it. Leave out {', '.join(given)}.")
-    request, release, db = _of_policy(options.policy, options.select, force=options.force)
+    request, release, db = _of_policy(policy, select or "", force=force)
     return {"request": request, "release": release, "saved": None, "db": db}
 
 
@@ -132,14 +107,15 @@ def _of_policy(file: Path, select: str, *, force: bool) -> tuple[LatticeRequest,
     return request, release, db
 
 
-def _policy_to_write(file: Path, values: Mapping[str, Any], *, force: bool) -> _Saved:
-    """Return the policy to write, before any work.
+def _policy_to_write(file: Path, values: Mapping[str, Any], *, force: bool) -> Callable[..., str]:
+    """Return what writes the policy of a search when its hierarchies and levels are known; called before any work.
 
     Raises:
         UsageError: the file cannot be written, or a release that no policy can make again.
     """
     from sqlaudit.cli.init import connection_of, relative_to_folder
     from sqlaudit.gates.release_section import FILES
+    from sqlaudit.gates.saved_policy import saved_policy
 
     check_destination(file, (".yml", ".yaml"))
     if exists(file) and not force:
@@ -158,14 +134,14 @@ def _policy_to_write(file: Path, values: Mapping[str, Any], *, force: bool) -> _
     if connection is not None and connection[0] == "duckdb":
         connection = "duckdb", relative_to_folder(connection[1], folder)
     files = {key: relative_to_folder(values[key], folder) if values[key] else "" for key in ("to", "inputs")}
-    return _Saved(file, place, connection, files)
+    return partial(saved_policy, place, connection, files)
 
 
 _NOT_SAVED = {"publish_view": "--publish-view", "buckets_to": "--buckets-to"}
 
 
 @job_command(OptionGroup(_request_of, *_search.parameters, *_policy_options))
-def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, saved: _Saved | None) -> int:
+def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, saved: _ToSave | None) -> int:
     """Find the least generalization that makes a table safe, and publish it.
 
     A node of the lattice is one level of generalization for every quasi-identifier. The table is
@@ -181,23 +157,21 @@ def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, sav
     """
     from sqlaudit.cli.signals import LastResort
     from sqlaudit.gates.nodes import in_a_policy
-    from sqlaudit.gates.saved_policy import hierarchies_in_full, saved_policy
+    from sqlaudit.gates.saved_policy import hierarchies_in_full
     from sqlaudit.lattices.run import code_of, lattice, make_view, search_and_publish
 
     publication, hierarchies = request.publication, dict[str, object]()
 
     def run(engine: Engine) -> LatticeResult:
         if saved is not None:
-            hierarchies.update(hierarchies_in_full(engine, request, saved.file.absolute().parent))
+            hierarchies.update(hierarchies_in_full(engine, request, saved[0].absolute().parent))
         return search_and_publish(engine, request, progress_callback(engine, _progress_text, _progress_share))
 
     def finish(result: LatticeResult) -> LatticeResult:
         with LastResort(job.limits.timeout):
             result = make_view(request, result, job.db, job.limits)
         if saved is not None and result.best is not None:
-            levels = result.named(result.best.levels)
-            policy = saved_policy(saved.place, saved.connection, request, hierarchies, levels, saved.files)
-            write_text(saved.file, policy)
+            write_text(saved[0], saved[1](request, hierarchies, result.named(result.best.levels)))
         return result
 
     def code(result: LatticeResult) -> ExitCode:
@@ -210,9 +184,10 @@ def command(job: Job, request: LatticeRequest, release: ReleaseLimit | None, sav
         elif published is not None and published.audit is not None:
             say_written(publication, published.audit.rows)
         if saved is not None and result.best is None:
-            say(f"{str(saved.file)!r} was not written: no node is safe.")
+            say(f"{str(saved[0])!r} was not written: no node is safe.")
         elif saved is not None:
-            tell(f"wrote the policy {str(saved.file)!r}. Test the release with: sqlaudit test -f {saved.file}")
+            file = str(saved[0])
+            tell(f"wrote the policy {file!r}. Test the release with: sqlaudit test -f {shlex.quote(file)}")
         return code_of(result)
 
     with ExitStack() as stack:

@@ -69,11 +69,14 @@ def find_release(policy: Policy, selections: Sequence[str]) -> tuple[TableEntry,
     """
     named = [table for table in policy.tables if table.name in selections]  # also a name with blanks
     tables = named or select(policy.tables, selections)
-    for mistake in (*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)):
-        raise UsageError(f"{mistake.place}: {mistake.message}")
+    if mistakes := [*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)]:
+        raise UsageError(f"{mistakes[0].place}: {mistakes[0].message}")
     releases = [(table, table.release) for table in tables if table.release is not None]
     if not releases:
-        raise UsageError(f"{policy.file}: no table has the section 'release'. `sqlaudit lattice --save` writes one.")
+        names = ", ".join(table.name for table in tables)
+        raise UsageError(
+            f"{policy.file}: there is no section 'release' ({names}). `sqlaudit lattice --save` writes one."
+        )
     if len(releases) > 1:
         names = ", ".join(table.name for table, _ in releases)
         raise UsageError(f"{policy.file} has several releases: {names}. Choose one with {spelled('select')}.")

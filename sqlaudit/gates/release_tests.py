@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from sqlaudit.gates.result import GateTest, Outcome, ReleaseLimit, TableEntry, T
 from sqlaudit.lattices.result import LatticeResult
 from sqlaudit.lattices.run import search_and_publish
 from sqlaudit.models.base import Check
-from sqlaudit.models.phrases import columns_check, identifier_checks
+from sqlaudit.models.phrases import columns_check
 from sqlaudit.reports.document import listing, plural
 
 _READ_AS_TEXT = (".csv", ".xlsx")
@@ -85,9 +85,8 @@ class ReleaseTests:
         if spec.identifier and spec.identifier not in published.columns:
             yield replace(blank(entry, spec, Outcome.PASS, "The release does not have it."), rows=audit.rows)
             return
-        if spec.identifier:
-            checks: Sequence[Check] = identifier_checks([spec.identifier], (), audit.rows)
-        elif spec.all_named:
+        checks: list[Check]
+        if spec.all_named:
             unnamed = [name for name in published.unnamed if name not in entry.insensitive]
             warned = [Warned("columns_without_role", tuple(unnamed), "")] if unnamed else []
             checks = [columns_check(warned, audit.rows)]
@@ -136,7 +135,7 @@ def compare_release(engine: Engine, limit: ReleaseLimit) -> Comparison:
         # Before the search, which may take long
         ((rows,),) = reader.run(render("base/row_count.sql", reader.dialect, source=reader.open(released)))
     with PrivateFolder(RELEASE) as folder, ExitStack() as stack:
-        again = _target(folder.path / f"again{limit.file.suffix}")
+        again = _target(folder.path / limit.file.name)
         result = search_and_publish(engine, with_destination(limit, Path(again.relation)))
         published = result.published
         if published is None:

@@ -594,6 +594,7 @@ def files_of(policy: Policy) -> Iterator[Path]:
     for connection in policy.connections.values():
         with suppress(SqlauditError):  # a test will say so
             yield from files_read(database_of(connection), ())
+    yield from (table.release.file for table in policy.tables if table.release is not None and table.release.file)
     yield from files_read(None, _targets([table for table in policy.tables if table.target is not None]))
 
 

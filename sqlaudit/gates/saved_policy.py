@@ -34,17 +34,17 @@ _HEAD = """\
 def saved_policy(
     place: Mapping[str, object],
     connection: tuple[str, str] | None,
+    files: Mapping[str, str],
     request: LatticeRequest,
     hierarchies: Mapping[str, object],
     levels: Mapping[str, str],
-    files: Mapping[str, str],
 ) -> str:
     """Return the text of a policy that makes the release of a search again, at the same levels.
 
     Args:
         place: the keys that say where the table is. connection: of the policy, as (kind, value); None for files.
-        request: the search. hierarchies: of every column. levels: of each column that takes part, by its name.
         files: `inputs` of the table and `to` of the release, as a policy in its folder names them; empty = none.
+        request: the search. hierarchies: of every column. levels: of each column that takes part, by its name.
     """
     publication = request.publication
     release = {
@@ -68,7 +68,7 @@ def saved_policy(
     tables = {"tables": [{key: value for key, value in table.items() if value}]}
     connections = {"connections": {"main": {connection[0]: connection[1]}}} if connection else {}
     policy = {"version": 1, **connections, **tables}
-    return _HEAD + yaml.safe_dump(policy, sort_keys=False, allow_unicode=True, width=100)
+    return _HEAD + yaml.safe_dump(policy, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
 
 
 def _stated(options: Any, *, columns: bool = False) -> dict[str, object]:

@@ -15,6 +15,7 @@ import yaml
 
 import sqlaudit
 from sqlaudit.gates.result import GateResult
+from sqlaudit.models.phrases import ALL_NAMED
 from tests.cli.runner import run
 from tests.gates.conftest import Make
 from tests.gates.test_schema import errors
@@ -326,7 +327,7 @@ REFUSED = [
     (["-f", "p.yml", "--save", "x.yml"], "-f and --save exclude each other"),
     (["-f", "p.yml", "--select", "nobody"], "matches no test"),
     (["-f", "none.yml"], "cannot be read"),
-    (["--select", "people.csv"], "--select needs a policy"),
+    (["--select", "people.csv"], "--select needs -f"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--force"], "--force needs -f or --save"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--save", "p.yml"], "exists. Replace it with --force"),
     (["people.csv", "--qi", "age", "--require", "k=2", "--save", "x.txt"], "must end in .yml or .yaml"),
@@ -503,3 +504,134 @@ def test_odd_names_of_a_workbook_are_saved_and_made_again(tmp_path: Path, suppre
     assert table["release"]["hierarchies"][
         '"Straße, Ort"' if '"Straße, Ort"' in table["release"]["hierarchies"] else "Straße, Ort"
     ] == {"csv": "sub/towns.csv"}
+
+
+ROUND_TRIPS: list[list[str]] = [
+    ["--qi", "(age // 2),town", "--identifier", "name,age", "--require", "k=4", "--suppress", "7.5%"],
+    ["--qi", "age,town", "--entity", "name", "--known-rows", "one", "--require", "k=4", "--suppress", "1/9"],
+    ["--qi", "age,town", "--keep-column", "name", "--require", "k=4", "--hierarchies", "folder"],
+    ["--qi", "age,town", "--identifier", "name", "--require", "k=4", "--nulls", "distinct", "--null-values", '"",Jena'],
+    [
+        "--qi",
+        "age,town",
+        "--identifier",
+        "name",
+        "--require",
+        "k=3",
+        "--sampling-fraction",
+        "0.25",
+        "--measure",
+        "entropy",
+    ],
+    ["--qi", "age,town", "--identifier", "name", "--require", "pd_recursive_l=c:9,l:2", "--inputs", "inputs.yml"],
+    ["--qi", "age,town", "--identifier", "name", "--require", "k=2", "--require", "disclosure@1=1", "--level", "age=*"],
+    ["--qi", "age,town", "--identifier", "name", "--preset", "ema-0070", "--where", "age < 60 AND town <> 'it''s'"],
+]
+
+
+@pytest.mark.parametrize("options", ROUND_TRIPS, ids=lambda options: " ".join(options[:6]))
+def test_a_search_is_saved_and_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
+    people(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "x_town.csv").write_text("Bonn;W\nKöln;W\nJena;E\nHalle;E\n", encoding="utf-8")
+    (tmp_path / "inputs.yml").write_text("dont_care: [cold]\n", encoding="utf-8")
+    (tmp_path / "policies").mkdir()
+    monkeypatch.chdir(tmp_path)
+    table = saved_and_made_again(tmp_path / "policies", Path("people.csv"), "--sensitive", "illness", *options)
+    assert table["file"] == "../people.csv"
+    if "folder" in options:
+        assert table["release"]["hierarchies"]["town"] == {"csv": "../folder/x_town.csv"}
+
+
+def test_a_table_of_a_database_is_saved_and_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    people(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("d.duckdb") as db:
+        db.execute("CREATE TABLE \"My people\" AS FROM 'people.csv'")
+    common = ("--db", "d.duckdb", "--qi", "age,town", "--identifier", "name", "--require", "k=4", "--suppress", "10%")
+    table = saved_and_made_again(tmp_path, Path('"My people"'), *common, to="out.parquet")
+    assert table["table"] == '"My people"'
+    (tmp_path / "saved.yml").unlink()
+    query = 'SELECT age, town FROM "My people" WHERE age <> 30'
+    arguments = ["--query", query, *common[:4], *common[6:], "--to", "query.csv", "--save", "saved.yml"]
+    assert run("lattice", *arguments).code == 0
+    assert sqlaudit.gate("saved.yml").passed
+
+
+def test_without_a_file_there_is_nothing_to_test(tmp_path: Path) -> None:
+    people(tmp_path)
+    options = ["--qi", "age,town", "--identifier", "name", "--require", "k=4", "--suppress", "10%"]
+    ran = run("lattice", tmp_path / "people.csv", *options, "--save", tmp_path / "p.yml")
+    assert ran.code == 0, ran.err
+    assert run("lattice", "-f", tmp_path / "p.yml").code == 0
+    test = of_release(sqlaudit.gate(tmp_path / "p.yml"))
+    assert (test.outcome, test.exit_code) == ("error", 2)
+    assert "'release' has no 'to'" in test.message
+
+
+def test_nothing_is_saved_when_no_node_is_safe(tmp_path: Path) -> None:
+    people(tmp_path)
+    options = ["--qi", "age,town", "--identifier", "name", "--require", "k=9999", "--to", tmp_path / "x.csv"]
+    ran = run("lattice", tmp_path / "people.csv", *options, "--save", tmp_path / "p.yml")
+    assert ran.code == 1
+    assert "was not written: no node is safe" in ran.err
+    assert not (tmp_path / "p.yml").exists()
+
+
+def test_the_files_of_a_folder_of_hierarchies_are_not_replaced(tmp_path: Path) -> None:
+    people(tmp_path)
+    (tmp_path / "folder").mkdir()
+    hierarchy = tmp_path / "folder" / "x_town.csv"
+    hierarchy.write_text("Bonn;W\nKöln;W\nJena;E\nHalle;E\n", encoding="utf-8")
+    options = ["--qi", "age,town", "--identifier", "name", "--require", "k=4", "--hierarchies", tmp_path / "folder"]
+    ran = run("lattice", tmp_path / "people.csv", *options, "--to", hierarchy)
+    assert ran.code == 2
+    assert "is an input" in ran.err
+    assert hierarchy.read_text(encoding="utf-8").startswith("Bonn;W")
+
+
+def test_one_of_several_releases_is_chosen_by_its_name(made: Path) -> None:
+    text = POLICY.replace("to: release.csv", "to: b.csv").replace(
+        "file: people.csv", "name: my people\n    file: people.csv"
+    )
+    (made / "p.yml").write_text(POLICY + text.partition("tables:\n")[2], encoding="utf-8")
+    ran = run("lattice", "-f", made / "p.yml", "--force")
+    assert ran.code == 2
+    assert "has several releases: people.csv, my people. Choose one with --select." in ran.err
+    assert run("lattice", "-f", made / "p.yml", "--select", "my people").code == 0
+    assert (made / "b.csv").read_bytes() == (made / "release.csv").read_bytes()
+
+
+def test_tables_of_people_are_not_joined(made: Path) -> None:
+    text = POLICY.replace("version: 1\n", "version: 1\npersons: [{file: x.csv, entity: name}]\n")
+    (made / "p.yml").write_text(text, encoding="utf-8")
+    assert "write 'persons: false'" in sqlaudit.gate(made / "p.yml").mistakes[0].message
+    (made / "p.yml").write_text(text.replace("  - file", "  - persons: false\n    file"), encoding="utf-8")
+    assert {test.outcome for test in sqlaudit.gate(made / "p.yml").tests} == {"pass"}
+
+
+def test_no_report_replaces_a_release(made: Path) -> None:
+    before = (made / "release.csv").read_bytes()
+    ran = run("test", "-f", made / "p.yml", "--report", made / "release.csv")
+    assert ran.code == 2
+    with pytest.raises(sqlaudit.UsageError, match="is an input"):
+        sqlaudit.gate(made / "p.yml", history=made / "release.csv")
+    assert (made / "release.csv").read_bytes() == before
+
+
+def test_a_policy_without_releases_says_so(made: Path) -> None:
+    (made / "p.yml").write_text(POLICY.partition("    release:")[0], encoding="utf-8")
+    ran = run("lattice", "-f", made / "p.yml")
+    assert ran.code == 2
+    assert "there is no section 'release' (people.csv)" in ran.err
+
+
+def test_columns_without_a_role_are_looked_for_in_the_release(made: Path) -> None:
+    (made / "p.yml").write_text(POLICY.replace("    sensitive: [illness]\n", "    all_columns_named: true\n"), "utf-8")
+    assert run("lattice", "-f", made / "p.yml", "--force").code == 0
+    assert outcomes(sqlaudit.gate(made / "p.yml"))[ALL_NAMED] == "fail"
+    text = (made / "p.yml").read_text(encoding="utf-8")
+    (made / "p.yml").write_text(text.replace("    all_col", "    insensitive: [illness]\n    all_col"), "utf-8")
+    assert sqlaudit.gate(made / "p.yml").passed
