@@ -532,3 +532,13 @@ def test_a_baseline_stays_when_nothing_changes() -> None:
     lent = replace(plain, read=ReadOptions(skip=1), shared=frozenset({"skip"}), role="original", reading=Reading())
     assert digest(Path(), lent) == digest(Path(), plain)
     assert digest(Path(), replace(plain, read=ReadOptions(skip=1))) != digest(Path(), plain)
+
+
+def test_a_population_is_read_as_said_when_a_view_is_audited_again(folder: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS SELECT Geschlecht, PLZ FROM 'plain/klinik.csv'")
+    workbook(folder / "register.xlsx", {"R": [HEAD, *people(1), *people(2)], "Notiz": [["x"], [1]]})
+    (folder / "inputs.yml").write_text("population: register.xlsx\n", encoding="utf-8")
+    made = ("--inputs", "inputs.yml", "--read", "population:sheet=R", "--publish-view", "safe", "--execute")
+    ran = run("lattice", "--db", "clinic.duckdb", "people", "--qi", "Geschlecht,PLZ", "--require", "k=2,k_map=3", *made)
+    assert (ran.code, ran.err) == (0, "sqlaudit: created the view 'safe'.\n")
