@@ -68,7 +68,11 @@ def check_reading(engine: Engine, tables: Sequence[Target], reading: Reading | N
     """
     reading = reading or next((table.reading for table in tables if table.reading), None)  # they have the same
     if reading is not None and reading.tables:
-        _check_names(reading, [table for table in tables if table.reading])
+        from sqlaudit.engines.writing import files_named, tables_named
+
+        named = [table for table in tables if table.reading]
+        inside = [table.file(name) for table in named for name in tables_named(table.query) if files_named(name)]
+        _check_names(reading, [*named, *(file for file in inside if engine.reading_options(file))])
     if any(table.shared for table in tables):
         taken = frozenset[str]().union(*map(engine.reading_options, tables))
         for table in tables:
@@ -78,9 +82,6 @@ def check_reading(engine: Engine, tables: Sequence[Target], reading: Reading | N
 
 def _check_names(reading: Reading, tables: Sequence[Target]) -> None:
     """Raise UsageError if what is said of one table names none of these, or several."""
-    from sqlaudit.engines.writing import tables_named
-
-    tables = [*tables, *(table.file(name) for table in tables for name in tables_named(table.query))]
     for name in reading.tables:
         count = sum(name in table.names for table in tables)
         if count > 1:

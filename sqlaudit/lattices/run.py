@@ -455,7 +455,8 @@ def _check_view(
     Raises:
         EngineError: it finds something else.
     """
-    target = Target(relation=request.publication.created)
+    # A population is still read as was said of all tables
+    target = Target(relation=request.publication.created, role=request.target.role, reading=request.target.reading)
     audit = audit_of(request, keys, target, rows, alone=True)
     with connect(db, limits, target, *further_targets(audit.inputs, target)) as engine:
         audited = audit_table(engine, audit, rows_are_people=True)

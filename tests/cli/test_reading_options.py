@@ -8,6 +8,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from sqlaudit.cli.programs import offered_tables
 from sqlaudit.engines import connect
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.run import mistakes_of
+from sqlaudit.gates.stored import digest
 from tests.cli.runner import run
 
 HEAD = ["Nr", "Alter", "Geschlecht", "PLZ", "Diagnose"]
@@ -511,3 +513,32 @@ def test_options_for_files_are_refused_in_a_server(postgres_url: str) -> None:
     for command in (("compare", "a", "b"), ("releases", "a", "b", "--entity", "x", "--sensitive", "y"), ("audit", "a")):
         ran = run(*command, "--db", postgres_url, "--qi", "z", "--skip", "1")
         assert "Options for reading files do not apply to PostgreSQL." in ran.err
+
+
+def test_what_is_said_of_a_table_of_a_database_is_refused(folder: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS FROM 'plain/klinik.csv'")
+    command = ("audit", "--db", "clinic.duckdb", "--qi", "Alter")
+    for name in ("people", "target"):
+        ran = run(*command, "people", "--read", f"{name}:skip=1")
+        assert ran.err == "sqlaudit: The option 'skip' applies to files, not to a table of a database.\n"
+    inside = run(*command, "--query", "SELECT * FROM people", "--read", "people:skip=1")
+    assert inside.err == "sqlaudit: --read: there is no table 'people'. There are: target.\n"
+
+
+def test_a_baseline_stays_when_nothing_changes() -> None:
+    """What a table lends to its original is no part of what is accepted of its tests, as it was before."""
+    plain = Target(relation="a.csv")
+    lent = replace(plain, read=ReadOptions(skip=1), shared=frozenset({"skip"}), role="original", reading=Reading())
+    assert digest(Path(), lent) == digest(Path(), plain)
+    assert digest(Path(), replace(plain, read=ReadOptions(skip=1))) != digest(Path(), plain)
+
+
+def test_a_population_is_read_as_said_when_a_view_is_audited_again(folder: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS SELECT Geschlecht, PLZ FROM 'plain/klinik.csv'")
+    workbook(folder / "register.xlsx", {"R": [HEAD, *people(1), *people(2)], "Notiz": [["x"], [1]]})
+    (folder / "inputs.yml").write_text("population: register.xlsx\n", encoding="utf-8")
+    made = ("--inputs", "inputs.yml", "--read", "population:sheet=R", "--publish-view", "safe", "--execute")
+    ran = run("lattice", "--db", "clinic.duckdb", "people", "--qi", "Geschlecht,PLZ", "--require", "k=2,k_map=3", *made)
+    assert (ran.code, ran.err) == (0, "sqlaudit: created the view 'safe'.\n")

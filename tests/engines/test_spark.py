@@ -241,6 +241,8 @@ def test_options_for_files_are_no_error_for_a_table_beside_them(plain: SparkEngi
     check_reading(plain, [table, file])
     assert [column.name for column in plain.open(table).columns] == ["age", "odd.name 😀"]
     assert [column.name for column in plain.open(file).columns] == ["age", "zip"]
+    with pytest.raises(UsageError, match="there is no table 'people'"):
+        check_reading(plain, [Reading(tables={"people": {"skip": 1}}).table(Target(query="SELECT * FROM people"))])
     for alone in ([table], [table, replace(reading, options=ReadOptions(skip=1)).table(file, "release")]):
         with pytest.raises(UsageError, match="applies to text files, not to"):
             check_reading(plain, alone)
