@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from sqlaudit.lattices.search.inquiry import Progress
 
 
-@job_command(whole_request(LatticeRequest, last=("to", "buckets_to", "original_qi", "suppressed", "keep_column")))
+_LAST = ("to", "bom", "buckets_to", "original_qi", "suppressed", "keep_column")
+
+
+@job_command(whole_request(LatticeRequest, last=_LAST))
 def command(job: Job, request: LatticeRequest) -> int:
     """Find the least generalization that makes a table safe, and publish it.
 
