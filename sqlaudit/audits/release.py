@@ -398,7 +398,7 @@ def write_buckets(
     if persons is None or values is None:
         raise AssertionError("a release in buckets has two files")
     written: list[Path] = []
-    origin = Origin(original, () if buckets.has_originals else buckets.keys)
+    origin = Origin(original, () if buckets.has_originals else buckets.keys, (buckets.bucket, buckets.count))
     columns = (
         [buckets.bucket, *(name for _, name in buckets.persons)],
         [buckets.bucket, *buckets.sensitive, buckets.count],

@@ -26,10 +26,15 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Origin:
-    """The table behind a release, and the columns of the release that may be generalized."""
+    """The table behind a release, for labels.
+
+    Args:
+        target: the table. keys: the columns of the release that may be generalized. made: those that the table has not.
+    """
 
     target: Target
     keys: Collection[str] = ()
+    made: Collection[str] = ()
 
 
 def write_file(
@@ -83,7 +88,11 @@ def _variables_of(engine: Engine, origin: Origin) -> dict[str, Variable]:
     variables = read_variables(files.paths[0], files.format, original.read.encoding)
     if original.read.labels:  # then cells are labels, and no code of theirs
         variables = {name: replace(variable, values={}, missing=()) for name, variable in variables.items()}
-    return {name: replace(variable, is_key=name in origin.keys) for name, variable in variables.items()}
+    return {
+        name: replace(variable, is_key=name in origin.keys)
+        for name, variable in variables.items()
+        if name not in origin.made
+    }
 
 
 def written_target(written: Path, file: Path, **options: Any) -> Target:

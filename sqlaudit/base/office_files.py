@@ -129,7 +129,7 @@ def names_in_file(path: Path, names: Sequence[str]) -> list[str]:
 
     Example:
         >>> names_in_file(Path("a.sav"), ["age", "Alter in Jahren", "alter_in_jahren", "1.", "with"])
-        ['age', 'Alter_in_Jahren', 'alter_in_jahren_2', 'v1', 'with_']
+        ['age', 'Alter_in_Jahren_2', 'alter_in_jahren', 'v1', 'with_']
         >>> names_in_file(Path("a.xlsx"), ["Alter in Jahren"])
         ['Alter in Jahren']
     """

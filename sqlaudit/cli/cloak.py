@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CLOAKING = whole_request(
     CloakRequest,
     last=("publish_sql", "keep_column"),
-    to="Write the messages to .parquet or .csv, or their SELECT to .sql.",
+    to="Write the messages to .parquet, .csv, .xlsx, .sav or .dta, or their SELECT to .sql.",
     publish_sql="Print the SELECT of the cloaked messages.",
 )
 _AUDITING = whole_request(BoxRequest)

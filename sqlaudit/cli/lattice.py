@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _ToSave = tuple[Path, Callable[..., str]]
 _policy_option = in_section("Policy")
-_search = whole_request(LatticeRequest, last=("to", "buckets_to", "original_qi", "suppressed", "keep_column"))
+_search = whole_request(LatticeRequest, last=("to", "bom", "buckets_to", "original_qi", "suppressed", "keep_column"))
 _policy_options = (
     _policy_option(
         "-f", "--file", "policy", type=PATH, metavar="POLICY", help="Make the release that a policy describes."

@@ -292,6 +292,17 @@ def test_labels_that_were_read_instead_of_codes_are_no_codes(tmp_path: Path) -> 
     assert (sorted(frame["g"]), about.variable_value_labels) == (["A"] * 3 + ["B"] * 3, {})
 
 
+def test_a_column_of_counts_has_no_label_of_the_original(tmp_path: Path) -> None:
+    people = pd.DataFrame({"age": [30.0, 31.0] * 6, "ill": ["a", "b", "c"] * 4, "persons": [2.0, 4.0] * 6})
+    about: dict[str, Any] = {"column_labels": {"persons": SECRET}, "variable_value_labels": {"persons": {2: SECRET}}}
+    pyreadstat.write_sav(people, str(tmp_path / "o.sav"), **about)
+    values = tmp_path / "v.sav"
+    asked: dict[str, Any] = {"qi": ["age"], "sensitive": "ill", "require": {"k": 6, "l": 2}, "identifier": ["persons"]}
+    sqlaudit.lattice(tmp_path / "o.sav", to=tmp_path / "p.sav", buckets_to=values, **asked)
+    assert pyreadstat.read_sav(str(values))[1].column_names == ["bucket", "ill", "persons"]
+    assert SECRET.encode() not in values.read_bytes()
+
+
 def test_a_query_has_no_labels(original: Path) -> None:
     """A column of a query may be another one of the file."""
     query = f"SELECT CAST(age AS BIGINT) % 3 AS sex FROM '{original / 'o.sav'}'"

@@ -69,7 +69,7 @@ def test_pages_fit_every_width_in_both_themes(
 SMALLEST_TEXT = 11
 """Pixels that letters of charts have at least."""
 _CHARTS = """() => {
-    const box = one => { const {left, right, top, bottom} = one.getBoundingClientRect(); return {left, right, top, bottom} }
+    const box = one => (({left, right, top, bottom}) => ({left, right, top, bottom}))(one.getBoundingClientRect())
     const size = svg => parseFloat(svg.style.fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width
     const text = one => ({words: one.textContent, ...box(one)})
     return [...document.querySelectorAll('figure svg')].filter(svg => getComputedStyle(svg).display != 'none').map(

@@ -104,7 +104,7 @@ def _write_messages(messages: Messages, batches: Iterable[Sequence[Row]], publis
     """Write the published messages, and compare their number with the number that was counted."""
     other_count = contradiction_message("the file has a different number of messages")
     names, request = (*BOUNDS, *messages.columns), messages.request
-    origin = Origin(request.target)
+    origin = Origin(request.target, made=BOUNDS)
     write(messages.engine, request.publication, sql, names, batches, published, other_count, origin=origin)
 
 
