@@ -349,11 +349,11 @@ class _CsvReader:
         first = next((text for _, text in _join_quoted_lines(lines)), "")
         named_delimiter = _parse_delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
-        # In a header with a line break inside of quotes, DuckDB takes that one for the end of every line
-        if "\n" in first and self._sniff(named_delimiter, plain, _CRLF) is not None:
-            self.common.update(_CRLF)
         delimiters = [c for c in _DELIMITERS if c in first]
         sole = delimiters[0] if len(delimiters) == 1 else ""  # names seldom hold a delimiter, values often do
+        # In a header with a line break inside of quotes, DuckDB takes that one for the end of every line
+        if "\n" in first and self._sniff(named_delimiter or sole, plain, _CRLF) is not None:
+            self.common.update(_CRLF)
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
             shape = self._sniff(delimiter, quotes)
             if shape is not None and (quotes or shape.quote) and not shape.is_too_narrow(first):
