@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import csv
-import json
 import random
 import shlex
 from pathlib import Path
@@ -106,18 +105,10 @@ def test_blanks_in_quotes_are_part_of_a_name_and_others_are_not(tmp_path: Path) 
     assert (ran.code, "Did you mean '\" zip \"'?" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
-def test_a_header_with_line_breaks_in_a_file_of_windows(tmp_path: Path, delimiter: str, quoting: int) -> None:
-    """Excel ends lines with CR and LF, and breaks them inside of a cell with LF alone."""
-    header, file = ["Alter\nin Jahren", "Größe\n(cm)", "Ort"], tmp_path / "t.csv"
-    rows = [(20 + number % 7, 150 + number, f"Ort, {number % 3}") for number in range(40)]
+def test_a_header_with_line_breaks_in_a_file_of_windows_is_refused(tmp_path: Path) -> None:
+    """DuckDB takes the break inside of the name for the end of every line, and then reads no row."""
+    file = tmp_path / "t.csv"
     with file.open("w", encoding="utf-8-sig", newline="") as target:
-        csv.writer(target, delimiter=delimiter, lineterminator="\r\n", quoting=quoting).writerows([header, *rows])  # type: ignore[arg-type]
-    ran = run("audit", file, "--qi", ",".join(map(typed, header)), "--require", "k=1", "--format", "json")
-    found = json.loads(ran.out)
-    assert (ran.code, found["target"]["rows"], found["classes"]["count"]) == (0, 40, len(set(rows)))
-    assert found["roles"]["quasi_identifiers"] == header
-    # a line that ends in another way is an error, and never lost
-    file.write_bytes(file.read_bytes().removesuffix(b"\r\n") + b"\n1,2,3\n")
-    assert run("audit", file, "--qi", typed(header[0])).code == 2
+        csv.writer(target, lineterminator="\r\n").writerows([["Alter\nin Jahren", "Ort"], *[(20, "a"), (30, "b")] * 9])
+    ran = run("audit", file, "--qi", "Ort")
+    assert (ran.code, "Read the workbook itself, or write each name in one line." in ran.err) == (2, True)
