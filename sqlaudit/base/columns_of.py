@@ -41,8 +41,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     match = find_column(text, relation)
     if match is not None:
         _refuse_variant(match, option)
-        label = match.name if "\\" in text else text
-        return Resolved(label, quote(match.name, dialect), match.kind, match.name, match.type)
+        return Resolved(text, quote(match.name, dialect), match.kind, match.name, match.type)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
     try:
@@ -72,7 +71,7 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
         raise unknown_column(text, relation, option) from None
     match = None
     for column in tree.find_all(exp.Column):
-        match = find_column(column.name, relation)
+        match = find_column(column.name, relation) or find_column(unescaped(column.name), relation)
         if match is None:
             raise unknown_column(column.name, relation, option)
         # A VARIANT is safe only as the operand of a cast to another type (TRY_CAST is a CAST here), or of IS NULL
@@ -101,13 +100,13 @@ def _refuse_variant(column: ColumnInfo, option: str) -> None:
 def find_column(name: str, relation: Relation) -> ColumnInfo | None:
     """Return the column of this name: exact, or the only one that differs only in case; None if there is none.
 
-    A name may be in double quotes, and may have the escapes in which reports show what is not printable.
+    A name in double quotes may have escapes for what is not printable.
 
     Raises:
         UsageError: several columns differ from the name only in case.
     """
     bare = untyped(name)
-    for candidate in dict.fromkeys((name, bare, unescaped(bare))):
+    for candidate in dict.fromkeys((name, bare)):
         for column in relation.columns:
             if column.name == candidate:
                 return column

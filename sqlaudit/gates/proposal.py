@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import in_quotes, quote
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.base.sql import Raw, render
@@ -76,7 +76,7 @@ def column_scalar(name: str) -> str:
         ('"Age in Years"', '"\\\\"(old)\\\\""')
     """
     odd = name != name.strip() or name[:1] in ('"', "(")
-    return yaml_text(quote(name, "duckdb") if odd else name)
+    return yaml_text(in_quotes(name) if odd else name)
 
 
 def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], schema: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlaudit.base.errors import InputError, UnknownFile, UsageError, unreadable_file
 from sqlaudit.base.files import as_written, is_folder, no_name
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest, closest_column
+from sqlaudit.base.names import closest, closest_column, untyped
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.hierarchies.levels import (
@@ -228,10 +228,10 @@ class Hierarchies:
         """
         if self.folder is not None:
             return _read_folder(self.folder, columns)
-        folded = {bare(column).casefold(): column for column in columns}
+        folded = {untyped(column).casefold(): column for column in columns}
         hierarchies: dict[str, Hierarchy] = {}
         for name, hierarchy in self.given.items():
-            column = name if name in columns else folded.get(bare(name).casefold())
+            column = name if name in columns else folded.get(untyped(name).casefold())
             if column is None:
                 hint = closest_column(name, columns) or f" There are: {', '.join(columns)}."
                 raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
@@ -239,18 +239,6 @@ class Hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")
             hierarchies[column] = replace(hierarchy, column=column)
         return tuple(hierarchies.get(column) or plain(column) for column in columns)
-
-
-def bare(name: str) -> str:
-    """Return a column's name without the quotes that SQL writes around it; an expression stays as it is.
-
-    Example:
-        >>> bare('"marital-status"'), bare("age"), bare('"a" || "b"')
-        ('marital-status', 'age', '"a" || "b"')
-    """
-    inner = name[1:-1].replace('""', "")
-    quoted = len(name) > 2 and name[0] == name[-1] == '"' and '"' not in inner
-    return name[1:-1].replace('""', '"') if quoted else name
 
 
 def read_hierarchies(source: Hierarchies | Mapping[str, object] | str | Path) -> Hierarchies:
@@ -470,7 +458,7 @@ def _read_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
     owners: dict[str, list[Path]] = {column: [] for column in columns}
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv"):
         stem = path.stem.casefold()
-        names = {column: bare(column).casefold() for column in columns}
+        names = {column: untyped(column).casefold() for column in columns}
         fitting = [
             column
             for column, name in names.items()

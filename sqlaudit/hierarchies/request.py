@@ -13,7 +13,7 @@ from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
 from sqlaudit.base.files import UnixLines, check_destination, is_folder, label_cell, replacing
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest_column
+from sqlaudit.base.names import closest_column, untyped
 from sqlaudit.base.nodes import Node, load_nodes, nodes_of
 from sqlaudit.base.options import (
     COLUMN,
@@ -40,7 +40,7 @@ from sqlaudit.engines.workbench import workbench_of
 from sqlaudit.engines.writing import refuse_overwriting
 from sqlaudit.hierarchies.dictionary import Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel, MaskLevel, Use, level_sql, refuse_kind
-from sqlaudit.hierarchies.read import bare, read_hierarchies, read_hierarchy
+from sqlaudit.hierarchies.read import read_hierarchies, read_hierarchy
 from sqlaudit.hierarchies.result import CheckedLevel, HierarchyResult
 
 _DATES = "month,quarter,year,decade"
@@ -280,8 +280,8 @@ def _read_file(column: str, path: Path) -> Hierarchy:
     read = read_hierarchies(path)
     if read.folder is not None:
         return read.for_columns([column])[0]
-    folded = {bare(name).casefold(): name for name in read.given}
-    name = column if column in read.given else folded.get(bare(column).casefold())
+    folded = {untyped(name).casefold(): name for name in read.given}
+    name = column if column in read.given else folded.get(untyped(column).casefold())
     if name is None:
         raise UsageError(f"{read.place}: has no hierarchy of {column!r}.{closest_column(column, read.given)}")
     return replace(read.given[name], column=column)

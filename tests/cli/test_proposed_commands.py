@@ -7,7 +7,7 @@ import json
 import random
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,8 +118,8 @@ def _words_in(report: str, kind: str) -> Iterator[str]:
                 yield text
     else:
         for value in _values_in(json.loads(report)):
-            text = " ".join(value) if isinstance(value, list) and value[:1] == ["sqlaudit"] else value
-            if isinstance(text, str) and text.startswith("sqlaudit ") and text.count(" ") > 1 and "on " not in text:
+            text = " ".join(value) if isinstance(value, list) and value[:1] == ["sqlaudit"] else str(value)
+            if text.startswith("sqlaudit ") and text.count(" ") > 1 and "on " not in text:
                 yield text
 
 
@@ -142,12 +142,18 @@ def _run_again(command: str, source: Source, folder: Path) -> Ran:
     return run(*words[1:])
 
 
-@pytest.mark.parametrize("names", [("profile", "recode"), ()], ids=["first reports", "every report"])
-def test_every_command_of_a_report_runs(names: tuple[str, ...], source: Source, tmp_path: Path) -> None:
+def test_every_command_of_the_first_report_runs(source: Source, tmp_path: Path) -> None:
+    assert _run_commands_of([["profile"]], source, tmp_path) >= 3
+
+
+def test_every_command_of_every_report_runs(source: Source, tmp_path: Path) -> None:
+    assert _run_commands_of(_asked(source, tmp_path), source, tmp_path) > 15
+
+
+def _run_commands_of(reports: Iterable[list[str]], source: Source, tmp_path: Path) -> int:
+    """Run the commands in the reports, each once. Return their number."""
     commands: dict[str, str] = {}
-    for number, (name, *options) in enumerate(_asked(source, tmp_path)):
-        if name not in (names or (name,)):
-            continue
+    for number, (name, *options) in enumerate(reports):
         position = [name, *source.table]
         for kind, suffix in (("text", "txt"), ("html", "html"), ("json", "json")):
             file = tmp_path / f"report{number}.{suffix}"
@@ -156,10 +162,10 @@ def test_every_command_of_a_report_runs(names: tuple[str, ...], source: Source, 
             found = list(_words_in(file.read_text("utf-8"), kind))
             assert found or kind == "text", (name, kind)
             commands |= dict.fromkeys(found, f"{name}, {kind}")
-    assert len(commands) >= (3 if names else 15)
     for command, place in commands.items():
         ran = _run_again(command, source, tmp_path)
         assert ran.code in (0, 1), (place, command, ran.err)
+    return len(commands)
 
 
 def test_a_proposed_audit_reads_what_was_profiled(source: Source, tmp_path: Path) -> None:
@@ -173,3 +179,43 @@ def test_a_proposed_audit_reads_what_was_profiled(source: Source, tmp_path: Path
     assert names == {source.names.get(name, name) for name in HEADER}
     assert result["target"]["rows"] == 120
     assert set(result["roles"]["quasi_identifiers"]) <= names
+
+
+def _hint(ran: Ran, pattern: str) -> list[str]:
+    """The words that an error proposes, by the rules of a shell."""
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    found = re.search(pattern, ran.err)
+    assert found is not None, ran.err
+    return shlex.split(found[1])
+
+
+def test_the_option_in_a_refusal_settles_it(workbook: Source) -> None:
+    """A workbook with two sheets and a title: each error names the option that takes it."""
+    file, sheet = workbook.table[0], workbook.table[1:3]
+    assert "'Daten 2024'" in run("profile", file).err
+    hint = _hint(run("profile", file, *sheet), r"(--skip \d+)")
+    assert run("profile", file, *sheet, *hint).code == 0
+    message = run(
+        "lattice", *workbook.table, "--qi", typed(SEX), "--require", "k=2", "--to", Path(file).parent / "r.csv"
+    )
+    kept = _hint(message, r"(--keep-column .*)\.")
+    assert run("lattice", *workbook.table, "--qi", typed(SEX), "--require", "k=2", *kept).code == 0
+
+
+NEAR_MISSES = {
+    AGE: ("Alter in Jahren", "alter  in jahren", "AlterinJahren", "Alter\\n in Jahren"),
+    ZIP: ("PLZ (Wohnort)", '" PLZ (Wohnort)"', "plz\u00a0(wohnort)"),
+    WEIGHT: ("Größe", '"größe"', "Gro\u0308\u00dfe"),
+    ILLNESS: ("Diagnose, Haupt", "Diagnose,Haupt"),
+    SEX: ("Geschlecht", '"Geschlecht"'),
+}
+
+
+@pytest.mark.parametrize("source", ["workbook", "postgres"], indirect=True)
+@pytest.mark.parametrize(("name", "near"), [(name, near) for name, several in NEAR_MISSES.items() for near in several])
+def test_the_name_in_a_refusal_is_typed_as_it_stands_there(source: Source, name: str, near: str) -> None:
+    (hint,) = _hint(run("audit", *source.table, "--qi", near), r"Did you mean ('.*')\?")
+    ran = run("audit", *source.table, "--qi", hint, "--format", "json")
+    assert (ran.code, json.loads(ran.out)["roles"]["quasi_identifiers"]) == (0, [name])
+    listed = run("audit", *source.table, "--qi", "?")
+    assert typed(name) in listed.err

@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.connection_texts import looks_like_connection
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.names import unescaped, untyped
 from sqlaudit.cli.console.screen import width_of
 from sqlaudit.reports.document import visible
 
@@ -273,10 +274,18 @@ def split_columns(reader: Reader, tokens: Sequence[Token]) -> tuple[str, ...]:
     if not all(groups):
         offset = inner[0].start if inner else (tokens[0].start if tokens else len(reader.text))
         raise reader.error("a column is missing in this list", offset)
-    return tuple(
-        group[0].text if len(group) == 1 and group[0].token_type.name == "IDENTIFIER" else reader.source(group)
-        for group in groups
-    )
+    return tuple(_named(reader, group) for group in groups)
+
+
+def _named(reader: Reader, tokens: Sequence[Token]) -> str:
+    """Return a column or expression as typed; without its quotes if it is a name, also one between apostrophes as
+    messages print it.
+    """
+    if len(tokens) > 1 or tokens[0].token_type.name not in ("IDENTIFIER", "STRING"):
+        return reader.source(tokens)
+    text = tokens[0].text
+    name = unescaped(text) if tokens[0].token_type.name == "IDENTIFIER" else untyped(text)
+    return reader.source(tokens) if tokens[0].token_type.name == "STRING" and name == text else name
 
 
 def parse_arguments(text: str, dialect: str, command: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def write_call(function: str, source: str | list[str], arguments: Mapping[str, o
     """
     sql_arguments = [
         literal(source, DIALECT),
-        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items() if value is not None),
+        *(name + " = " + literal(value, DIALECT) for name, value in arguments.items()),
     ]
     return function + "(" + ", ".join(sql_arguments) + ")"
 
@@ -85,8 +85,6 @@ _SAMPLE_LINES = 2_048
 _IN_ORDER: dict[str, object] = {"parallel": False}
 """Read by one thread, so that the first lines are those of the file: several threads return any lines first."""
 _STRICT: dict[str, object] = {"comment": "", "strict_mode": True, "null_padding": False, "ignore_errors": False}
-_CRLF: dict[str, object] = {"new_line": r"\r\n", "strict_mode": None}
-"""Lines that end as on Windows. With them DuckDB 2.0 reads no row where strict mode, its default, is named as well."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def csv_source(
         InputError: a line that does not fit, a wrong encoding, files with different columns, a header like data.
         UsageError: a delimiter that can't be used.
     """
-    common: dict[str, object] = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
+    common = {"encoding": options.encoding, "hive_partitioning": False, "skip": options.skip}
     if options.decimal != ".":
         common["decimal_separator"] = options.decimal
     reader = _CsvReader(session, files, options, common)
@@ -316,7 +314,7 @@ class _CsvReader:
     session: DuckDBSession
     files: Files
     options: ReadOptions
-    common: dict[str, object]
+    common: Mapping[str, object]
 
     @property
     def nulls(self) -> dict[str, list[str]]:
@@ -349,15 +347,17 @@ class _CsvReader:
         first = next((text for _, text in _join_quoted_lines(lines)), "")
         named_delimiter = _parse_delimiter(self.options.delimiter)
         plain = {"quote": '"', "escape": '"'}
-        # In a header with a line break inside of quotes, DuckDB takes that one for the end of every line
-        if "\n" in first and self._sniff(named_delimiter, plain, _CRLF) is not None:
-            self.common.update(_CRLF)
         delimiters = [c for c in _DELIMITERS if c in first]
         sole = delimiters[0] if len(delimiters) == 1 else ""  # names seldom hold a delimiter, values often do
         for delimiter, quotes in ((named_delimiter or sole, plain), (named_delimiter, plain), (named_delimiter, {})):
             shape = self._sniff(delimiter, quotes)
             if shape is not None and (quotes or shape.quote) and not shape.is_too_narrow(first):
                 return self._with_dates(shape) if self.options.date_order else shape
+        if "\n" in first and self._ends_lines_as_windows():
+            raise InputError(
+                f"A name in the header of {self.files.label!r} has a line break, and lines end as on Windows, which "
+                "DuckDB does not read together. Read the workbook itself, or write each name in one line."
+            )
         delimiter = named_delimiter or (max(_DELIMITERS, key=first.count) if delimiters else ",")
         self._read_through(delimiter, first)
         shape = self._sniff(delimiter, plain)
@@ -366,6 +366,11 @@ class _CsvReader:
                 f"{self.files.label!r} cannot be read as CSV. Name the delimiter, or look for a stray quote."
             )
         return shape
+
+    def _ends_lines_as_windows(self) -> bool:
+        """Return True if the first file has a line that ends in CR and LF, as far as its first bytes show."""
+        with self.files.paths[0].open("rb") as file:
+            return b"\r\n" in file.read(_PIECE)
 
     def _with_dates(self, shape: Shape) -> Shape:
         """Return the shape with dates in the order that is named, where columns have such dates.
@@ -458,7 +463,7 @@ class _CsvReader:
             arguments["delim"] = delimiter
         if self.options.header is not None:
             arguments["header"] = self.options.header
-        arguments |= {**further, "strict_mode": True}
+        arguments |= further
         call = write_call("sniff_csv", self.files.texts[0], arguments)
         columns = "list_transform(Columns, lambda c: [c.name, c.type])"
         properties = ", ".join(("Delimiter", "Quote", "Escape", "HasHeader", columns, "DateFormat", "TimestampFormat"))
@@ -477,7 +482,7 @@ class _CsvReader:
         """Return the first lines as they are in the file. Delimiters are looked for in them; they are never shown."""
         arguments = {"auto_detect": False, "delim": _ABSENT, "quote": "", "escape": "", "header": False, **_IN_ORDER}
         tolerant = {"strict_mode": False, "ignore_errors": True, "null_padding": True}
-        arguments |= {**self.common, **tolerant, "columns": {"line": "VARCHAR"}}
+        arguments |= {**tolerant, **self.common, "columns": {"line": "VARCHAR"}}
         rows = self.fetch(
             "SELECT line FROM " + write_call("read_csv", self.files.texts[:1], arguments) + f" LIMIT {_TITLE_LINES}"
         )
@@ -519,8 +524,6 @@ class _CsvReader:
         if not shape.header:
             return [name for name, _ in shape.columns]
         headers = [[field.strip() for field in self._read_fields(shape, text)] for text in self.files.texts]
-        if len(headers[0]) < len(shape.columns):  # such as none, when a line end is taken for another
-            raise InputError(f"The header of {self.files.label!r} cannot be read. Write the file with other line ends.")
         if len(headers[0]) > 1 and headers[0][0] and not any(headers[0][1:]):
             raise InputError(
                 f"Line 1 of {self.files.label!r} has only one name for {len(headers[0])} columns, so it looks like a "

@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.guard import guard_expression, guard_query
-from sqlaudit.base.names import closest, name_parts, quote, split_name
+from sqlaudit.base.names import closest, name_parts, quote, split_name, untyped
 from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Target
 from sqlaudit.classes import opening
@@ -189,8 +189,8 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
         if not list(tree.find_all(exp.Column)):
             raise UsageError(f"{option}: {text!r} is no expression over columns. Put the name of a column into quotes.")
         return _of_rows(tree).sql(dialect=dialect)
-    if len(bare) > 2 and bare[0] == bare[-1] == '"' and '"' not in bare[1:-1].replace('""', ""):
-        bare, exact = bare[1:-1].replace('""', '"'), True
+    if (named := untyped(bare)) != bare:
+        bare, exact = named, True
     if not bare:
         raise UsageError(f"{option}: a name is empty.")
     plain = not exact and _PLAIN.fullmatch(bare) and _is_plain(bare, dialect)
