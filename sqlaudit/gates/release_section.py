@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest_column, untyped
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.publication import RELEASE_SUFFIXES, Suppressed
 from sqlaudit.base.spec import Roles, Target
@@ -15,7 +15,7 @@ from sqlaudit.classes.inputs import Inputs
 from sqlaudit.gates.keys import COLUMN_LIST, Keys, described, keys_of
 from sqlaudit.gates.nodes import Mistakes, column_list, number, text
 from sqlaudit.gates.result import ReleaseLimit, TestSpec
-from sqlaudit.hierarchies.read import Hierarchies, bare, read_hierarchies, read_section
+from sqlaudit.hierarchies.read import Hierarchies, read_hierarchies, read_section
 from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.models.registry import REGISTRY
 
@@ -96,13 +96,13 @@ def _hierarchies(node: Node, what: str, folder: Path) -> Hierarchies:
 
 def _levels(node: Node, what: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the level of each column that has one, the column as the roles name it."""
-    folded = {bare(column).casefold(): column for column in columns}
+    folded = {untyped(column).casefold(): column for column in columns}
     levels: dict[str, str] = {}
     for key, value in node.pairs(f"'{what}'"):
         name = key.text("a column's name")
-        column = name if name in columns else folded.get(bare(name).casefold())
+        column = name if name in columns else folded.get(untyped(name).casefold())
         if column is None:
-            hint = closest(name, columns) or f" There are: {', '.join(columns)}."
+            hint = closest_column(name, columns) or f" There are: {', '.join(columns)}."
             raise key.fail(f"{name!r} is not a quasi-identifier of this table.{hint}")
         if column in levels:
             raise key.fail(f"{column!r} has two levels.")

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from sqlaudit.base.files import is_folder
-from sqlaudit.base.names import quote
+from sqlaudit.base.names import quote, untyped
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import options_of
 from sqlaudit.base.publication import Suppressed
@@ -19,7 +19,6 @@ from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.nodes import children
 from sqlaudit.gates.release_section import RELEASE
 from sqlaudit.hierarchies.defaults import default_levels, without_levels
-from sqlaudit.hierarchies.read import bare
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.run import open_searched_table
 from sqlaudit.profiles.names import contents_of
@@ -108,7 +107,7 @@ def hierarchies_in_full(engine: Engine, request: LatticeRequest, folder: Path) -
     nodes = {} if not source or is_folder(source) else children(children(load_nodes(source))["hierarchies"])
     for hierarchy in searched.hierarchies:
         if hierarchy.column not in hierarchies:
-            names = (name for name in nodes if bare(name).casefold() == bare(hierarchy.column).casefold())
+            names = (name for name in nodes if untyped(name).casefold() == untyped(hierarchy.column).casefold())
             name = hierarchy.column if hierarchy.column in nodes else next(names, "")
             written = _plain(nodes[name]) if name else {"csv": hierarchy.place}
             if isinstance(written, dict) and "csv" in written:

@@ -26,7 +26,7 @@ from sqlaudit.audits.written import Origin
 from sqlaudit.base.columns_of import Resolved
 from sqlaudit.base.errors import EngineError, ExitCode, Undecidable, UsageError, until, verdict
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import closest
+from sqlaudit.base.names import closest_column, untyped
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.relation import NUMBERS, Statement
@@ -44,7 +44,7 @@ from sqlaudit.engines.writing import create_view
 from sqlaudit.hierarchies.defaults import defaults_statements, with_defaults, without_levels
 from sqlaudit.hierarchies.dictionary import NAME, Dictionary, column_type, dictionary, values_statement
 from sqlaudit.hierarchies.levels import Hierarchy, MappedLevel
-from sqlaudit.hierarchies.read import bare, read_hierarchies
+from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, result_of
 from sqlaudit.lattices.coding import KeyColumn, read_attributes
 from sqlaudit.lattices.evaluate import open_evaluator
@@ -121,12 +121,12 @@ def _fixed_levels(level: Mapping[str, str], hierarchies: Sequence[Hierarchy]) ->
         UsageError: no such column in the search, a column named twice, or no such level.
     """
     places = {each.column: place for place, each in enumerate(hierarchies) if each.takes_part}
-    folded = {bare(column).casefold(): place for column, place in places.items()}
+    folded = {untyped(column).casefold(): place for column, place in places.items()}
     fixed: dict[int, int] = {}
     for name, text in level.items():
-        place = places.get(name, folded.get(bare(name).casefold()))
+        place = places.get(name, folded.get(untyped(name).casefold()))
         if place is None:
-            hint = closest(name, places) or f" There are: {', '.join(places)}."
+            hint = closest_column(name, places) or f" There are: {', '.join(places)}."
             raise UsageError(f"{spelled('level')}: {name!r} is not a column of the search.{hint}")
         if place in fixed:
             raise UsageError(f"{spelled('level')} names {name!r} twice.")
