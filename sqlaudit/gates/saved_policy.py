@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from sqlaudit.base.files import is_folder
-from sqlaudit.base.names import quote, untyped
+from sqlaudit.base.names import in_quotes, untyped
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import options_of
 from sqlaudit.base.publication import Suppressed
@@ -67,7 +67,20 @@ def saved_policy(
     tables = {"tables": [{key: value for key, value in table.items() if value}]}
     connections = {"connections": {"main": {connection[0]: connection[1]}}} if connection else {}
     policy = {"version": 1, **connections, **tables}
-    return _HEAD + yaml.safe_dump(policy, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+    return _HEAD + yaml.dump(
+        policy, Dumper=_Writer, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
+
+
+class _Writer(yaml.SafeDumper):
+    """The writer of policies: a name with a line break stands on one line, with an escape."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Return the node of a text."""
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
+
+
+_Writer.add_representer(str, _Writer.represent_str)
 
 
 def _stated(options: Any, *, columns: bool = False) -> dict[str, object]:
@@ -84,7 +97,7 @@ def _plain(value: object, *, as_column: bool = False) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, as_column=as_column) for item in value]
     if as_column and isinstance(value, str) and value != value.strip():
-        return quote(value, "duckdb")  # a policy takes the blanks around a name away
+        return in_quotes(value)  # a policy takes the blanks around a name away
     return str(value) if isinstance(value, str | Fraction) else value
 
 

@@ -345,7 +345,7 @@ class LatticeReport(MeasuredReport[LatticeResult]):
 def _requested(result: LatticeResult) -> list[str]:
     """Return the levels that were requested: `age 5 years`."""
     fixed = ((column, column.fixed) for column in result.searched)
-    return [f"{column.name} {column.called(level)}" for column, level in fixed if level is not None]
+    return [f"{written(column.name)} {column.called(level)}" for column, level in fixed if level is not None]
 
 
 def _publish(result: LatticeResult) -> str:
@@ -512,7 +512,8 @@ def _columns(result: LatticeResult) -> doc.Table:
 
     is_weighted = any(column.weight is not None for column in result.columns)
     weight = ("#Weight" if is_weighted else None, lambda column: doc.limit(column.weight))
-    return doc.table_of(result.columns, ("Column", "name"), "#values", ("Levels", levels), weight)
+    name = ("Column", lambda column: written(column.name))
+    return doc.table_of(result.columns, name, "#values", ("Levels", levels), weight)
 
 
 def _map(result: LatticeResult) -> Iterator[doc.Content]:

@@ -449,6 +449,8 @@ _IDENTIFYING_SHAPES = {
     "coordinates": "coordinates",
     **{form.name: form.description for form in FORMS},
 }
+_CODES_OF_NUMBERS = ("postal_code", "national_id", "record_id", "account", "phone")
+"""Concepts whose texts are codes, however many digits they have."""
 _NO_NUMBERS = {"id", "nr", "no", "num", "number", "key", "code"}
 """Words that turn a name of a quantity into that of something else: cost_code."""
 _REPEATED = 0.1
@@ -487,7 +489,8 @@ def propose(facts: ColumnFacts) -> Proposal:
         proposal = Proposal(Role.QUASI_IDENTIFIER, reasons, "event_date")
     elif proposal is None:
         proposal = Proposal(Role.OTHER, (UNKNOWN, *_uniqueness_reason(facts)))
-    return replace(proposal, reasons=(*proposal.reasons, *_number_hint(facts)))
+    hint = () if proposal.concept in _CODES_OF_NUMBERS else _number_hint(facts)
+    return replace(proposal, reasons=(*proposal.reasons, *hint))
 
 
 def _suggested_concept(facts: ColumnFacts) -> Concept | None:

@@ -27,6 +27,8 @@ from sqlaudit.reports.document import listed
 _BOUNDARY = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
 )
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])-\s*[\r\n]+\s*(?=[^\W\d_A-Z])")
+"""A hyphen at the end of a line, inside a word: headers of spreadsheets have them."""
 _SPECIAL = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ı": "i", "đ": "d"})
 _FACT_WORDS = {"has", "is", "num", "count", "cnt", "n", "nb", "flag", "opt", "verified", "valid", "length", "anzahl"}
 _FACT_WORDS |= {"days", "hours", "minutes", "visits", "calls", "stays", "tage", "stunden", "jours", "heures", "horas"}
@@ -119,10 +121,11 @@ def words_of(name: str) -> tuple[str, ...]:
     A word ends where the case changes, at digits, and at all other characters.
 
     Example:
-        >>> words_of("Prénom_du patientID2")
-        ('prenom', 'du', 'patient', 'id', '2')
+        >>> words_of("Prénom_du patientID2"), words_of("Familien-\\nstand")
+        (('prenom', 'du', 'patient', 'id', '2'), ('familienstand',))
     """
-    plain = unicodedata.normalize("NFKD", name.translate(_SPECIAL))
+    whole = _HYPHENATED.sub("", name)
+    plain = unicodedata.normalize("NFKD", whole.translate(_SPECIAL))
     unaccented = "".join(character for character in plain if not unicodedata.combining(character))
     return tuple(word.lower() for word in _BOUNDARY.split(unaccented) if word)
 

@@ -446,7 +446,8 @@ def _remarks(result: ProfileResult) -> Iterator[doc.Words]:
         yield f"Unknown contents: {doc.listed(unknown)}. Check whether others can know {them}."
     for one in columns:
         yield from _remarks_on(one)
-    yield from _groups_of(columns)
+    codes = {column.name for column in result.columns if column.proposal.concept == "postal_code"}
+    yield from _groups_of([facts for facts in columns if facts.name not in codes])
     for equal, what in ((True, "Equal columns"), (False, "Equivalent columns (each follows from the other)")):
         if pairs := [
             f"{written(one.first)} and {written(one.second)}" for one in result.equivalent_columns if one.equal is equal

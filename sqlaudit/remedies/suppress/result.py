@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
+from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.phrases import requirements_met
 from sqlaudit.remedies.result import Release, lines_of
@@ -180,7 +181,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
         if result.cells and not result.whole_rows:
             columns = doc.table_of(
                 result.columns,
-                ("Column", "name"),
+                ("Column", lambda column: written(column.name)),
                 ("#Weight" if _is_weighted(result) else None, "weight"),
                 "#cells",
                 ("#Share", lambda column: doc.part(column.cells, result.rows)),
