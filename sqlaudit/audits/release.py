@@ -382,14 +382,14 @@ def write_buckets(
     buckets: InBuckets,
     request: AuditRequest,
     in_database: tuple[int, int, bool],
-    original: Target,
+    original: Target | None,
 ) -> None:
     """Write the two tables of a release that was audited, and audit them as they were written.
 
     Args:
         engine: where the release is. publication: the files. buckets: what goes where.
         request: the audit of the release. in_database: its rows and classes, and whether a requirement fails in it.
-        original: the table.
+        original: the table, for labels.
 
     Raises:
         UsageError: a file cannot be written. EngineError: what was written is not what was audited; then it is removed.

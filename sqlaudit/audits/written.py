@@ -29,10 +29,11 @@ class Origin:
     """The table behind a release, for labels.
 
     Args:
-        target: the table. keys: the columns of the release that may be generalized. made: those that the table has not.
+        target: the table; None = no labels. keys: the columns of the release that may be generalized.
+        made: those that the table has not.
     """
 
-    target: Target
+    target: Target | None
     keys: Collection[str] = ()
     made: Collection[str] = ()
 
@@ -77,7 +78,7 @@ def write_file(
 def _variables_of(engine: Engine, origin: Origin) -> dict[str, Variable]:
     """Return the labels and formats of the original, if it is one file of SPSS, Stata or SAS; else none."""
     original = origin.target
-    if not (engine.reads_files and original.relation):
+    if original is None or not (engine.reads_files and original.relation):
         return {}
     try:
         files = find_files(original.relation, original.read.format)

@@ -458,7 +458,7 @@ def release(
     audited: Rewritten,
     requirements: Sequence[Requirement],
     *,
-    original: Target,
+    original: Target | None = None,
     inputs: Mapping[str, object] | None = None,
     publication: Publication = NOTHING,
 ) -> Release:
@@ -467,7 +467,7 @@ def release(
     Args:
         table: the table. made: the release. audited: the same for its audit: with the entity's column, if there is one
             (`rewrite(…, persons=True)`), else `made` again.
-        requirements, inputs: of the audit. original: the table, as it was named.
+        requirements, inputs: of the audit. original: the table, as it was named, for labels.
         publication: where it goes.
 
     Raises:
