@@ -70,7 +70,7 @@ def write_file(
     if renamed:
         listed = ", ".join(f"{name!r} is {made}" for name, made in renamed[:_NAMED])
         listed += f", and {len(renamed) - _NAMED} more" if len(renamed) > _NAMED else ""
-        text = f"Columns of {str(file)!r} have other names, because its format does not allow theirs: {listed}."
+        text = f"Columns of {file.name!r} have other names, because its format does not allow theirs: {listed}."
         engine.note_remarks(Relation("", (), str(file), remarks=(Remark("renamed_columns", text),)))
     return count
 

