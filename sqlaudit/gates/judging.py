@@ -10,7 +10,16 @@ from typing import TypeVar, get_args
 
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.base.result import Status
-from sqlaudit.gates.result import Excepted, GateTest, Limit, Outcome, PolicyException, TableEntry, TestSpec
+from sqlaudit.gates.result import (
+    Excepted,
+    GateTest,
+    Limit,
+    Outcome,
+    PolicyException,
+    ReleaseLimit,
+    TableEntry,
+    TestSpec,
+)
 from sqlaudit.gates.stored import digest
 from sqlaudit.gates.tables import excepts
 from sqlaudit.models.base import Check
@@ -27,9 +36,14 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
         sensitive=roles.sensitive if joint else (),
         identifiers=(),
     )
-    limits = (spec.limit if isinstance(spec.limit, kind) else None for kind in get_args(Limit))
+    kinds = (kind for kind in get_args(Limit) if kind is not ReleaseLimit)  # or older baselines have another digest
+    limits = (spec.limit if isinstance(spec.limit, kind) else None for kind in kinds)
     what = (spec.model, *limits, spec.identifier, spec.all_named)
-    further_parts = (spec.sensitive if joint else (), entry.insensitive if spec.all_named else ())
+    further_parts: tuple[object, ...] = (
+        spec.sensitive if joint else (),
+        entry.insensitive if spec.all_named else (),
+        *([] if entry.release is None else [entry.release]),
+    )
     return GateTest(
         table=entry.name,
         requirement=spec.requirement,

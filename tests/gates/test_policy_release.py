@@ -635,3 +635,17 @@ def test_columns_without_a_role_are_looked_for_in_the_release(made: Path) -> Non
     text = (made / "p.yml").read_text(encoding="utf-8")
     (made / "p.yml").write_text(text.replace("    all_col", "    insensitive: [illness]\n    all_col"), "utf-8")
     assert sqlaudit.gate(made / "p.yml").passed
+
+
+def test_a_baseline_from_before_there_were_releases_still_holds(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,sex\n1,f\n1,f\n2,m\n", encoding="utf-8")
+    table = "{file: people.csv, quasi_identifiers: [age, sex], requirements: [k=2]}"
+    (tmp_path / "p.yml").write_text(f"version: 1\ntables:\n  - {table}\n", encoding="utf-8")
+    asked = "400ed594d5d1d11b6b40566b902d9f70b46c46687ad6a2bb6d903f2b19b608a2"  # of version 1.0.0
+    assert sqlaudit.gate(tmp_path / "p.yml").tests[0].asked == asked
+
+
+def test_a_baseline_of_another_release_does_not_hold(made: Path) -> None:
+    before = [test.asked for test in sqlaudit.gate(made / "p.yml").tests]
+    after = [test.asked for test in edited(made, "suppress: 10%", "suppress: 11%").tests]
+    assert not {*before} & {*after}
