@@ -61,8 +61,7 @@ def write_file(
     """
     format = FORMATS.get(file.suffix.lower(), "")
     variables = _variables_of(engine, origin) if origin is not None and format in ("spss", "stata") else {}
-    progress, step = engine.progress, f"write {file.name}"
-    report = None if progress is None else partial(progress, step)
+    report = None if engine.progress is None else partial(engine.progress, "write the file")
     office = partial(write_office, file=file, names=names, variables=variables, report=report)
     compare = partial(_compare, engine, file, names) if format else None
     count = write_rows(file, names, batches, check or compare, encoding=encoding, office=office)
