@@ -137,6 +137,8 @@ def build_command(parameters: Mapping[str, Any]) -> str:
         flag = f"--{name.replace('_', '-')}"
         if name == "values":
             words.append(f"--{value}-values")
+        elif name == "null_values":
+            words += [flag, shlex.quote(",".join(text or '""' for text in value))]
         elif isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-", 1))
         else:

@@ -200,7 +200,7 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
     write_table(save, table.csv)
     qi = f" --qi {','.join(table.quasi_identifiers)}" if table.quasi_identifiers else ""
     sensitive = f" --sensitive {','.join(table.sensitive)}" if table.sensitive else ""
-    tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {save}{qi}{sensitive}")
+    tell(f"wrote {name} to {str(save)!r}. Try: sqlaudit audit {shlex.quote(str(save))}{qi}{sensitive}")
     return ExitCode.OK
 
 

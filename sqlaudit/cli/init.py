@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,7 +124,8 @@ def command(
         open_ones = [proposed.written for proposed in tables if not proposed.things and not is_judged(proposed)]
         if open_ones:
             tell(f"no requirements yet for {', '.join(open_ones)}: {_NO_REQUIREMENTS}")
-        tell(f"{message}. Check the roles, then run: sqlaudit test")
+        named = "" if str(output) == "sqlaudit.yml" else f" --file {shlex.quote(str(output))}"
+        tell(f"{message}. Check the roles, then run: sqlaudit test{named}")
     return ExitCode.OK
 
 

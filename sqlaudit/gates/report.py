@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
@@ -245,7 +246,7 @@ def accepted_document(result: GateResult) -> doc.Document:
     short = [test for test in accepted if test.outcome is not Outcome.PASS]
     from_now_on = doc.Toned(
         "With this baseline, tests fail only if they get worse.",
-        hint=f"Run `sqlaudit test --baseline {result.baseline}`.",
+        hint=f"Run `sqlaudit test --baseline {shlex.quote(str(result.baseline))}`.",
     )
     return doc.compose(
         doc.Toned(f"Accepted the state of {doc.plural(len(accepted), 'test')}, {len(short)} of which fail today"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -271,15 +272,16 @@ class Baseline:
         Raises:
             UsageError: there is no such file, or it is no baseline.
         """
+        quoted = shlex.quote(str(self.path))
         if not is_file(self.path):
             raise UnknownFile(
-                f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {self.path}` accepts today's "
+                f"There is no baseline {str(self.path)!r}; `sqlaudit baseline --baseline {quoted}` accepts today's "
                 "state."
             )
         if self.is_old:
             new = self.path.with_suffix(".yml")
             raise UsageError(
-                f"{str(self.path)!r} is a baseline of an older version. Run `sqlaudit baseline --baseline {self.path}` "
+                f"{str(self.path)!r} is a baseline of an older version. Run `sqlaudit baseline --baseline {quoted}` "
                 f"once, which converts it to {str(new)!r}."
             )
         root = load_nodes(self.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -145,7 +146,7 @@ def save(session: Session, rest: str) -> None:
     session.require_roles()
     text = policy_text(session.state, session.target(), session.workspace, path, match[2] or "")
     write_text(path, text)
-    session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --file {path}` checks it.")
+    session.screen.note(f"wrote {str(path)!r}; `sqlaudit test --file {shlex.quote(str(path))}` checks it.")
 
 
 def compile_sql(session: Session, rest: str) -> None:
