@@ -542,3 +542,25 @@ def test_a_population_is_read_as_said_when_a_view_is_audited_again(folder: Path)
     made = ("--inputs", "inputs.yml", "--read", "population:sheet=R", "--publish-view", "safe", "--execute")
     ran = run("lattice", "--db", "clinic.duckdb", "people", "--qi", "Geschlecht,PLZ", "--require", "k=2,k_map=3", *made)
     assert (ran.code, ran.err) == (0, "sqlaudit: created the view 'safe'.\n")
+
+
+def test_published_tables_of_two_formats_have_one_decimal_sign(folder: Path) -> None:
+    rows = [["A", "x", 12], ["A", "y", 3], ["B", "x", 7], ["B", "y", 9]]
+    head = ["region", "sex", "n"]
+    text_file(folder / "now.csv", [head, *rows], ";")
+    older = [[region, sex, count - 1] for region, sex, count in rows]
+    text_file(folder / "plain" / "before.csv", [head, *older])
+    workbook(folder / "before.xlsx", {"T": [["Title"], head, *older], "x": [["y"], [1]]})
+    command = ("aggregates", "now.csv", "--by", "region,sex", "--count", "n", "--require", "threshold=5", *SEMICOLON)
+    ran = run(*command, "--before", "before.xlsx", "--read", "before:sheet=T,skip=1", "--format", "json")
+    text_file(folder / "now.csv", [head, *rows])
+    expected = run(*command[:-2], "--before", "plain/before.csv", "--format", "json")
+    assert (ran.code, expected.code) == (1, 1), ran.err
+    assert figures(ran.out.replace("before.xlsx", "before.csv")) == figures(
+        expected.out.replace("plain/before", "before")
+    )
+    text_file(folder / "now.csv", [head, *rows], ";")
+    mixed = run(*command, "--before", "before.xlsx", "--read", "before:sheet=T,skip=1", "--decimal", ",")
+    assert "The option 'decimal' applies to CSV files, but 'before.xlsx' is excel." in mixed.err
+    two = run(*command, "--before", "plain/before.csv", "--read", "before:decimal=',',delimiter=','".replace("'", '"'))
+    assert two.err == "sqlaudit: --decimal must be the same for all tables here. Write them with one sign.\n"
