@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlaudit.base.names import closest_column, untyped
 from sqlaudit.base.nodes import Node
-from sqlaudit.base.publication import RELEASE_SUFFIXES, Suppressed
+from sqlaudit.base.options import options_of
+from sqlaudit.base.publication import RELEASE_SUFFIXES
 from sqlaudit.base.spec import Roles, Target
 from sqlaudit.classes.inputs import Inputs
 from sqlaudit.gates.keys import COLUMN_LIST, Keys, described, keys_of
@@ -20,6 +21,8 @@ from sqlaudit.lattices.request import LatticePublication, LatticeRequest
 from sqlaudit.models.registry import REGISTRY
 
 RELEASE = "release"
+OF_FILES = tuple(name for name, _ in options_of(LatticePublication) if name in ("suppressed", "bom"))
+"""The options of a release that decide what its file has."""
 RELEASE_KEYS: Keys = {
     "hierarchies": {
         "type": ["string", "object"],
@@ -31,7 +34,7 @@ RELEASE_KEYS: Keys = {
         "description": "The level of a quasi-identifier, by its name. Default: levels that lose least.",
     },
     "suppress": {"type": ["number", "string"], "description": "Maximum share of rows to suppress: 2%."},
-    **keys_of(LatticePublication, "suppressed"),
+    **keys_of(LatticePublication, *OF_FILES),
     "keep_column": COLUMN_LIST | {"description": "Columns to write although they look like direct identifiers."},
     "to": described("The file of the release, relative to the policy."),
 }
@@ -65,14 +68,14 @@ def read_release(
     hierarchies = section.take("hierarchies", _hierarchies, Hierarchies(), folder)
     levels = section.take("levels", _levels, {}, roles.quasi_identifiers)
     suppression = section.take("suppress", number, Fraction(0))
-    keep = section.take("keep_column", column_list, ())
+    written = section.take_options(LatticePublication, *OF_FILES)
+    written["keep"] = section.take("keep_column", column_list, ())
     file = section.take("to", _file, None, folder)
-    suppressed = section.take_options(LatticePublication, "suppressed").get("suppressed", Suppressed.DROP)
     if len(mistakes) > earlier:
         return None
     required = tuple(replace(test.model, severity=test.severity) for test in tests if test.model)
     request = LatticeRequest(target, roles, required, inputs, hierarchies, suppression, level=levels)
-    return ReleaseLimit(request, file, suppressed, keep)
+    return ReleaseLimit(request, file, written)
 
 
 def _unfit(test: TestSpec) -> str:
@@ -126,5 +129,4 @@ def with_destination(limit: ReleaseLimit, file: Path | None) -> LatticeRequest:
     Raises:
         UsageError: the file cannot be written.
     """
-    publication = LatticePublication(file=file, keep=limit.keep, suppressed=limit.suppressed)
-    return replace(limit.request, publication=publication)
+    return replace(limit.request, publication=LatticePublication(file=file, **limit.written))

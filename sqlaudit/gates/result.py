@@ -16,7 +16,6 @@ from uuid import NAMESPACE_URL, uuid5
 from sqlaudit.base import result as base
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
-from sqlaudit.base.publication import Suppressed
 from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.base.version import __version__
 from sqlaudit.lattices.request import LatticeRequest
@@ -495,14 +494,12 @@ class ReleaseLimit:
     Args:
         request: the search at the levels that the policy names, without a destination.
         file: the release; None = the policy names none.
-        suppressed: what happens to rows of failing classes. keep: columns that are released although they look like
-            direct identifiers.
+        written: what its file has, as fields of a publication.
     """
 
     request: LatticeRequest
     file: Path | None
-    suppressed: Suppressed = Suppressed.DROP
-    keep: tuple[str, ...] = ()
+    written: Mapping[str, Any]
     others: ClassVar[tuple[Target, ...]] = ()
 
 

@@ -14,10 +14,9 @@ from sqlaudit.base.files import is_folder
 from sqlaudit.base.names import in_quotes, untyped
 from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import options_of
-from sqlaudit.base.publication import Suppressed
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.nodes import children
-from sqlaudit.gates.release_section import RELEASE
+from sqlaudit.gates.release_section import OF_FILES, RELEASE
 from sqlaudit.hierarchies.defaults import default_levels, without_levels
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.run import open_searched_table
@@ -50,7 +49,7 @@ def saved_policy(
         "hierarchies": hierarchies,
         "levels": levels,
         "suppress": f"{exact(100 * request.suppression)}%" if request.suppression else "",
-        "suppressed": "" if publication.suppressed is Suppressed.DROP else publication.suppressed.value,
+        **{name: value for name, value in _stated(publication).items() if name in OF_FILES},
         "keep_column": _plain(publication.keep, as_column=True),
         "to": files["to"],
     }
