@@ -531,8 +531,9 @@ def _number_failing(result: AuditResult, total: int, listed: int) -> str:
     """Return how many groups fail, and how many are listed. With several sensitive columns a group may be listed
     again."""
     if len(result.sensitive) < 2 or result.roles.get("joint"):
-        listing = "The smallest" if listed == 1 else f"The {doc.count(listed)} smallest"
-        few = f" {listing}, summarized by size:" if listed < total else ""
+        by_size = all(failing.key is None for failing in result.failing)
+        listing = "The smallest is" if listed == 1 else f"The {doc.count(listed)} smallest are"
+        few = f" {listing} {'summarized by size' if by_size else 'listed'}." if listed < total else ""
         return f"{doc.plural(total, 'group')} {'fails' if total == 1 else 'fail'}.{few}"
     most = max(check.failing_classes or 0 for check in result.required if check.status is not Status.PASS)
     fail = doc.out_of(most, result.classes.count, "group") + (" fails" if most == 1 else " fail")

@@ -9,7 +9,6 @@ or the text of a connection.
     - ConflictingRoles
     - OutOfRange
     - Undecidable
-    - MissingDriver
     - InputError
       + UnknownFile
     - MisreadError, NotASelect, RandomRowsError (base.guard)
@@ -20,6 +19,7 @@ or the text of a connection.
   x EngineError (exit code 3)
     - ConnectionFailed
     - PermissionDenied
+    - MissingDriver (exit code 2)
   x Incomplete (exit code 4)
   x Interrupted (exit code 130)
 """
@@ -105,10 +105,6 @@ class Undecidable(UsageError):
     """The request cannot be decided for this table: it has no defined answer, or computing it is too much work."""
 
 
-class MissingDriver(UsageError):
-    """A package that the request needs is not installed. The message has the command that installs it."""
-
-
 class InputError(UsageError):
     """A file or frame could not be read, or not in its format."""
 
@@ -135,6 +131,12 @@ class ConnectionFailed(EngineError):
 
 class PermissionDenied(EngineError):
     """The database accepted the connection but does not let this role read the data."""
+
+
+class MissingDriver(EngineError):
+    """A package that the request needs is not installed. The message has the command that installs it."""
+
+    exit_code = ExitCode.USAGE
 
 
 class Incomplete(SqlauditError):

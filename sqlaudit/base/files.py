@@ -22,7 +22,6 @@ from typing import Any, Literal, TextIO
 
 from sqlaudit.base.errors import InputError, UnknownFile, UsageError
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.names import any_of
 
 # Temporary files and folders that hold rows: the next run recognizes those of a killed run by name, and removes them.
 #
@@ -421,6 +420,8 @@ def check_destination(path: Path, suffixes: Sequence[str] = ()) -> None:
         UsageError: it is a folder, its folder is missing or not writable, or the ending is not one of `suffixes`.
     """
     if suffixes and path.suffix.lower() not in suffixes:
+        from sqlaudit.base.names import any_of  # which --help does not need
+
         raise UsageError(f"{str(path)!r} must end in {any_of(suffixes)}.")
     if is_folder(path):
         raise UsageError(f"{str(path)!r} is a folder. Name a file.")
@@ -439,6 +440,8 @@ def check_ending(path: Path, suffixes: Sequence[str]) -> None:
     """
     ending = path.suffix.lower()
     if ending and ending not in suffixes:
+        from sqlaudit.base.names import any_of
+
         raise UsageError(f"{str(path)!r} must end in {any_of(suffixes)}, or have no ending.")
 
 

@@ -336,7 +336,7 @@ def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     if data.get("marked") is not None:
         y, x = data["marked"]
         sides = f'x="{left + x * side + 1:.1f}" y="{top + y * high + 1:.1f}" width="{side - 2:.1f}"'
-        parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="3"/>')
+        parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>')
     bottom = top + len(data["values"]) * high
     longest = max((len(name) for name in names), default=0)
     turn = longest * _LETTER > side - 4
@@ -352,7 +352,7 @@ def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple
     above: dict[str, bool | None] = {}
     for node in sorted(nodes, key=lambda node: (node["kind"] != "best", places[node["name"]])):
         (x, y), half = places[node["name"]], len(str(node["name"])) * _LETTER / 2
-        sides = (side for side in (True, False) if ends.get((y, side), -1.0) < x - half)
+        sides = (side for side in (True, False) if ends.get((y, side), -math.inf) < x - half)
         crowded = len(nodes) > _MOST_LABELS and node["kind"] != "best"
         side = above[node["name"]] = None if crowded else next(sides, None)
         if side is not None:
@@ -620,7 +620,7 @@ def _unfolded(table: doc.Table) -> Iterator[str]:
 def _cell(words: doc.Words, column: doc.Column) -> str:
     """Return a cell; behind a share stands a bar of its length."""
     share = re.search(r"(?:^|\()(\d{1,2}(?:\.\d+)?|100(?:\.0+)?)%\)?$", doc.without_hint(words))
-    bar = f' style="--share:{share[1]}%"' if share and column.numeric else ""
+    bar = f' style="background-size:{0.9 * float(share[1]):.1f}% .2rem"' if share and column.numeric else ""
     return _said("td", words, column.numeric, bar)
 
 

@@ -103,7 +103,7 @@ class Report(Generic[Found]):
         'a.csv: 9 rows'
     """
 
-    kind: ClassVar[str] = "Report"
+    kind: ClassVar[str] = ""
     """What kind of report it is, for the first line of a page."""
 
     def headline(self, result: Found) -> doc.Words:

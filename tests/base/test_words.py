@@ -22,6 +22,7 @@ PRINTED = {
     "certificates/certificate.py",
     "cli",
     "gates/requirements.py",
+    "hierarchies/result.py",
     "models/phrases.py",
     "models/measures.py",
     "profiles/result.py",

@@ -42,7 +42,8 @@ def test_short_options_are_the_long_ones(folder: Path) -> None:
     refused = ran("audit", "people.csv", "--qi", "age", "-o", "a.docx")
     assert refused.exit_code == 2
     assert (
-        "'.docx' names no format; end in .txt, .json, .md, .markdown, .html, .htm, or say --format." in refused.stderr
+        "'.docx' is not a report format. Use .txt, .json, .md, .markdown, .html or .htm, or say --format."
+        in refused.stderr
     )
     assert not (folder / "a.docx").exists()
     assert ran("audit", "people.csv", "--qi", "age", "-o", "people.csv").exit_code == 2

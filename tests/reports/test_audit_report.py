@@ -88,8 +88,8 @@ def test_whole_text_at_eighty_columns() -> None:
     assert render_text(document_of(result())).splitlines()[15:] == [
         "",
         "Failing groups",
-        "  5 groups fail; the 3 smallest are listed. show_values=True lists the groups",
-        "  with their values.",
+        "  5 groups fail. The 3 smallest are summarized by size. show_values=True lists",
+        "  the groups with their values.",
         "",
         "  Groups   Rows each   Fails   Figures",
         "  ────────────────────────────────────",

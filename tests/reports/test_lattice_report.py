@@ -119,22 +119,29 @@ def test_of_a_large_lattice_two_columns_are_drawn(large: LatticeResult) -> None:
 
 
 @pytest.mark.parametrize(
-    ("find", "kinds"), [("best", ["graph"]), ("minimal", ["graph"]), ("all", ["bars", "graph"]), ("chain", [])]
+    ("find", "kinds"),
+    [
+        ("best", ["bars", "graph"]),
+        ("minimal", ["bars", "graph"]),
+        ("all", ["bars", "bars", "graph"]),
+        ("chain", ["bars"]),
+    ],
 )
 def test_each_question_has_its_pictures(find: str, kinds: list[str]) -> None:
     assert [picture.kind for picture in pictures(small(find))] == kinds
     page = render_html(document_of(small(find)))
-    assert page.count("<svg") == len(kinds)
+    assert page.count("<figure") == len(kinds)
 
 
 def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
-    assert [picture.kind for picture in pictures(large)] == ["bars", "heat"]
+    assert [picture.kind for picture in pictures(large)] == ["bars", "bars", "heat"]
     page = render_html(document_of(large))
-    assert page.count("<svg") == 2
+    assert page.count("<figure") == 3
     text = render_text(document_of(large), 100)
     assert "Safe nodes by the levels of a (rows) and b (columns)" in text
     assert "Sum of levels" in text
-    bars = next(pictures(large)).data
+    before_and_after, bars, _ = (picture.data for picture in pictures(large))
+    assert set(before_and_after["series"]) == {"before", "after"}
     losses = list(bars["series"]["Loss"])
     assert losses == sorted(losses)
     assert len(losses) == 20

@@ -77,7 +77,8 @@ def test_whatever_a_name_or_value_holds_stays_text() -> None:
     assert "<script" not in page
     assert "\x1b" not in page
     shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
-    in_pictures = sum(pages.drawn(picture).count(shown) for picture in PICTURES)
+    widths = (pages.WIDTH, pages.NARROW)
+    in_pictures = sum(pages.drawn(picture, width).count(shown) for picture in PICTURES for width in widths)
     assert in_pictures > 0
     assert page.count(shown) == 20 + in_pictures
     assert f"<h1>{shown}</h1>" in page
@@ -89,7 +90,7 @@ def test_a_page_asks_for_nothing_and_allows_nothing() -> None:
     references = re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?([^\"') >]*)", page)
     assert {reference for reference in references if not reference.startswith("#")} == set()
     assert "default-src 'none'" in page
-    assert page.count("<svg") == len(PICTURES)
+    assert page.count("<svg") == 2 * len(PICTURES)
     assert "var(--series-1)" in page
 
 
@@ -110,7 +111,7 @@ def test_pictures_have_a_name_and_are_whole_files_too() -> None:
 
 def test_every_kind_of_picture_stays_inside_its_frame() -> None:
     page = render_html(EVERYTHING)
-    assert page.count("<figure") == page.count("<svg") == len(PICTURES)
+    assert 2 * page.count("<figure") == page.count("<svg") == 2 * len(PICTURES)  # one for wide screens, one for phones
     assert "<table>" in page
     assert {picture.kind for picture in PICTURES} == set(pages.KINDS)
     for picture in PICTURES:
@@ -128,14 +129,20 @@ def test_every_kind_of_picture_stays_inside_its_frame() -> None:
 
 
 def test_labels_of_a_crowded_row_take_turns() -> None:
-    nodes = [{"name": str(place), "x": place, "y": 1, "kind": "safe"} for place in range(10)]
+    def above(nodes: list[dict[str, Any]], distance: float) -> list[bool | None]:
+        return pages._labels_above(nodes, {node["name"]: (distance * node["x"], 64 * node["y"]) for node in nodes})
+
+    nodes: list[dict[str, Any]] = [{"name": str(place), "x": place, "y": 1, "kind": "safe"} for place in range(10)]
     nodes += [{"name": "top", "x": 5, "y": 2, "kind": "best"}]
-    assert pages.labels_above(nodes) == [True, False] * 5 + [True]
+    assert above(nodes, 20) == [True] * 11
+    assert above(nodes, 8) == [True, False] * 5 + [True]
     long = [{**node, "name": f"0,1,2,3,4,5,6,{node['name']}"} for node in nodes]
-    assert pages.labels_above(long) == [None] * 10 + [True]  # the chosen node has its label whatever happens
-    assert pages.labels_above(long[:6]) == [True, False] * 3
+    assert above(long, 70) == [True, False] * 5 + [True]
+    assert above(long, 40) == [True, False, None] * 3 + [True, True]  # no label covers another
+    crowded = [{**node, "kind": "best" if node["name"].endswith("1") else "safe"} for node in long]
+    assert above(crowded, 40)[1] is True  # the chosen node has its label whatever happens
     many = [{"name": str(place), "x": 0, "y": place, "kind": "safe"} for place in range(61)]
-    assert pages.labels_above([*many, nodes[-1]]) == [None] * 61 + [True]
+    assert above([*many, {**nodes[-1], "y": 70}], 20) == [None] * 61 + [True]
 
 
 def test_a_plain_bar_is_as_long_as_its_number() -> None:
@@ -241,7 +248,7 @@ def test_words_that_occur_are_explained_on_the_page_and_all_in_the_docs() -> Non
 
 
 def test_short_logarithmic_axes_have_several_numbers() -> None:
-    data = {"curves": {"rows": [[2, 0.5], [9, 1]]}, "log_x": True, "x": "class size", "y": "share"}
+    data = {"curves": {"rows": [[2, 0.5], [3, 0.6], [9, 1]]}, "log_x": True, "x": "class size", "y": "share"}
     drawn = ET.fromstring(pages.drawn(Picture("curves", "", data)))
     texts = {one.text for one in drawn.iter() if one.tag.endswith("text")}
     assert {"2", "5"} <= texts
@@ -335,7 +342,7 @@ def test_notebooks_show_the_page_in_a_frame_that_may_do_nothing() -> None:
         frame = result._repr_html_()
         assert frame.startswith('<iframe title="sqlaudit report" sandbox="" ')
         page = html.unescape(frame[frame.index('srcdoc="') + 8 : -len('"></iframe>')])
-        assert page == render_html(document_of(result))
+        assert page == render_html(document_of(result), framed=True)
         assert "<b>sex" not in page
         assert "secret" not in page
     with pytest.raises(TypeError, match="dict has no report"):

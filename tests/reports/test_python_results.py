@@ -130,7 +130,7 @@ def test_a_result_is_saved_as_what_the_ending_says(results: dict[str, Any], tmp_
     assert result.to_html().startswith("<!DOCTYPE html>")
     assert json.loads((tmp_path / "report.json").read_text())["status"] == "fail"
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# FAIL")
-    with pytest.raises(UsageError, match=r"'.docx' names no format; end in .txt, .json, .md"):
+    with pytest.raises(UsageError, match=r"'.docx' is not a report format. Use .txt, .json, .md"):
         result.save(tmp_path / "report.docx")
     assert not (tmp_path / "report.docx").exists()
 
@@ -174,7 +174,7 @@ def test_an_error_in_a_notebook_is_the_users_line_and_the_sentence() -> None:
             {"limits": 3},
             "limits= takes Limits or a mapping of timeout, memory, threads, temp_directory, not a value of type int.",
         ),
-        ({"limits": {"tme": 3}}, "limits= has no 'tme'. It has timeout, memory, threads, temp_directory."),
+        ({"limits": {"tme": 3}}, "limits= has no 'tme'. Did you mean 'timeout'?"),
         ({"read": "csv"}, "read= takes ReadOptions or a mapping of format, delimiter"),
     ],
 )

@@ -47,4 +47,4 @@ def test_pages_hold_them_beside_their_tables(tmp_path: Path) -> None:
     assert "ulcer" not in text
     run("columns", patients(tmp_path), "--columns", "age,sex,disease", "--k", "3", "--output", page)
     text = page.read_text("utf-8")
-    assert (text.count("<figure"), "Columns of each set" in text) == (1, True)
+    assert (text.count("<figure"), "Columns of each set" in text) == (2, True)
