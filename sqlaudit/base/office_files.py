@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import importlib
 import re
+import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -189,6 +190,41 @@ def read_variables(path: Path, format: str, encoding: str = "") -> dict[str, Var
         )
         for name in about.column_names
     }
+
+
+_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml|docMetadata/LabelInfo\.xml|xl/_rels/workbook\.xml\.rels|"
+    r"xl/(workbook|styles|sharedStrings|theme/theme1|worksheets/sheet1)\.xml"
+)
+"""The parts of a workbook with one sheet, as this module and Excel write them: no comment, picture or second sheet."""
+
+
+def contents_beside_cells(file: Path, again: Path) -> str:
+    """Return what a release has beside its cells and another file with the same release has not; empty = nothing.
+
+    Args:
+        file: the release; of a format without such contents nothing is said. again: the other file.
+    """
+    format = FORMATS.get(file.suffix.lower(), "")
+    if format == "excel":
+        with zipfile.ZipFile(file) as book:
+            more = [name for name in book.namelist() if not _PARTS.fullmatch(name)]
+        return "contents beside the cells of one sheet, such as comments or hidden sheets" if more else ""
+    if format:
+        labels, expected = (read_variables(path, format) for path in (file, again))
+        for name, variable in labels.items():
+            other = expected.get(name, Variable())
+            if variable.label not in ("", other.label) or not variable.values.items() <= other.values.items():
+                return f"labels of {name} that the policy's release has not"
+        notes, expected_notes = (_notes(path, format) for path in (file, again))
+        return "a title or notes" if notes - expected_notes else ""
+    return ""
+
+
+def _notes(path: Path, format: str) -> set[str]:
+    pyreadstat = import_package(format, "pyreadstat")
+    about = {"spss": pyreadstat.read_sav, "stata": pyreadstat.read_dta}[format](str(path), metadataonly=True)[1]
+    return {text.strip() for text in (about.file_label or "", *(about.notes or ())) if text.strip()}
 
 
 # Cells.

@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlaudit.base.errors import SqlauditError, UnknownFile, UsageError
 from sqlaudit.base.files import PrivateFolder, exists
 from sqlaudit.base.names import quote
+from sqlaudit.base.office_files import contents_beside_cells
 from sqlaudit.base.relation import Relation
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.base.spec import ReadOptions, Target
@@ -142,7 +143,12 @@ def compare_release(engine: Engine, limit: ReleaseLimit) -> Comparison:
             why = " ".join(result.why) or "No node is safe."
             return Comparison(result, rows, max(rows, 1), (f"The policy makes no release: {why}",))
         reader = stack.enter_context(connect(None, None, released, again))
-        return _compare(reader, reader.open(released), reader.open(again), result, rows)
+        compared = _compare(reader, reader.open(released), reader.open(again), result, rows)
+        if not (beside := contents_beside_cells(limit.file, Path(again.relation))):
+            return compared
+        # No row differs, but the file is not the release
+        problem = f"The file has {beside}. Make it again, or save only the cells."
+        return replace(compared, differing=max(compared.differing, 1), problems=(*compared.problems, problem))
 
 
 def _target(file: Path) -> Target:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import openpyxl.comments
+import pyreadstat
 import pytest
 import yaml
 
@@ -649,3 +651,49 @@ def test_a_baseline_of_another_release_does_not_hold(made: Path) -> None:
     before = [test.asked for test in sqlaudit.gate(made / "p.yml").tests]
     after = [test.asked for test in edited(made, "suppress: 10%", "suppress: 11%").tests]
     assert not {*before} & {*after}
+
+
+# Releases of Excel, SPSS and Stata: what a file has beside its cells
+
+
+@pytest.fixture
+def office(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A release as a file of Excel, SPSS or Stata, whose policy passes."""
+    people(tmp_path)
+    text = POLICY.replace("release.csv", f"release.{request.param}")
+    (tmp_path / "p.yml").write_text(text, encoding="utf-8")
+    ran = run("lattice", "-f", tmp_path / "p.yml")
+    assert ran.code == 0, ran.err
+    assert sqlaudit.gate(tmp_path / "p.yml").passed
+    return tmp_path / f"release.{request.param}"
+
+
+@pytest.mark.parametrize("office", ["xlsx"], indirect=True)
+def test_a_workbook_has_nothing_beside_its_cells(office: Path) -> None:
+    book = openpyxl.load_workbook(office)
+    book.save(office)  # saved by another program, but the same cells
+    assert sqlaudit.gate(office.parent / "p.yml").passed
+    book.create_sheet("names").sheet_state = "hidden"
+    book.save(office)
+    found = of_release(sqlaudit.gate(office.parent / "p.yml"))
+    assert found.outcome == "fail"
+    assert "contents beside the cells of one sheet, such as comments or hidden sheets" in found.message
+    del book["names"]
+    book.active["A2"].comment = openpyxl.comments.Comment("person1", "someone")
+    book.save(office)
+    assert of_release(sqlaudit.gate(office.parent / "p.yml")).outcome == "fail"
+
+
+@pytest.mark.parametrize("office", ["sav", "dta"], indirect=True)
+def test_labels_and_notes_of_others_are_found(office: Path) -> None:
+    is_spss = office.suffix == ".sav"
+    read = pyreadstat.read_sav if is_spss else pyreadstat.read_dta
+    write = pyreadstat.write_sav if is_spss else pyreadstat.write_dta
+    rows, about = read(str(office))
+    write(rows, str(office), column_labels=about.column_labels)
+    assert sqlaudit.gate(office.parent / "p.yml").passed
+    write(rows, str(office), column_labels=["person1", *about.column_labels[1:]])
+    found = of_release(sqlaudit.gate(office.parent / "p.yml"))
+    assert (found.outcome, "labels of age that the policy's release has not" in found.message) == ("fail", True)
+    write(rows, str(office), column_labels=about.column_labels, file_label="of person1")
+    assert "The file has a title or notes." in of_release(sqlaudit.gate(office.parent / "p.yml")).message
