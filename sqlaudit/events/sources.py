@@ -159,8 +159,9 @@ def _moment(engine: Engine, relation: Relation, request: PersonsRequest) -> tupl
         return ()
     column = choose_column(relation, engine.dialect, request.sequence, "sequence")
     if column.kind not in _ORDERED:
+        name = shown(column.name) if column.type else repr(column.name)
         raise UsageError(
-            f"{spelled('sequence')} needs a column of dates, times or numbers; {shown(column.name)} is "
+            f"{spelled('sequence')} needs a column of dates, times or numbers; {name} is "
             f"{'an expression' if not column.type else column.kind.value}. Convert it in a view or a query."
         )
     return (column,)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import SqlauditError, UsageError
-from sqlaudit.base.names import closest, untyped
+from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.options import (
     DELIMITER,
@@ -257,7 +257,7 @@ def texts(node: Node, what: str) -> tuple[str, ...]:
 def column_text(node: Node, what: str) -> str:
     """The name of a column, or an expression over columns: `expression: year(birth)` is `(year(birth))`."""
     if not node.is_mapping:
-        return untyped(text(node, what))
+        return text(node, what)
     values = children(node)
     if list(values) != ["expression"]:
         raise node.fail(f"{what} takes names of columns, or expressions such as {{expression: year(birth)}}.")

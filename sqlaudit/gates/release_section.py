@@ -74,6 +74,10 @@ def read_release(
     if len(mistakes) > earlier:
         return None
     required = tuple(replace(test.model, severity=test.severity) for test in tests if test.model)
+    # A search has names as its options give them, without the quotes in which a policy has odd ones
+    names = {untyped(column): column for column in roles.quasi_identifiers}
+    levels = {name: levels[column] for name, column in names.items() if column in levels}
+    roles = replace(roles, quasi_identifiers=tuple(names))
     request = LatticeRequest(target, roles, required, inputs, hierarchies, suppression, level=levels)
     return ReleaseLimit(request, file, written)
 

@@ -74,7 +74,7 @@ _COLOURS = {
     "var(--ink)": "#1b1f24",
     "var(--quiet)": "#57606a",
     "var(--line)": "#d0d7de",
-    "var(--series-1)": "#123f7a",
+    "var(--series-1)": "#14407a",
     "var(--series-2)": "#dc4918",
     "var(--series-3)": "#b45fe0",
     "var(--series-4)": "#631d1d",

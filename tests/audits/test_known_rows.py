@@ -136,7 +136,7 @@ def test_the_verdict_is_the_worse_unless_it_is_narrowed(known: str, passed: bool
     validator("audit").validate(data)
     assert data["roles"].get("known_rows", "worse") == known
     if known == "worse":
-        assert "one row known: 2, all rows known: 1" in said
+        assert "(k is 2 for an attacker who knows one row of a person, 1 for one who knows all)" in said
         assert data["checks"][0]["known_rows"] == {
             "worse": "all",
             "one": {"level": 2, "status": "pass", "failing_classes": 0, "failing_rows": 0, "failing_share": 0},

@@ -138,7 +138,7 @@ def test_names_that_no_variable_has_become_labels(tmp_path: Path, ending: str) -
     assert about.column_labels == [None, "Alter in Jahren", None, "with", "1x", "=1+1"]
     (warned,) = [remark.message for remark in made.remarks if remark.code == "renamed_columns"]
     assert warned == (
-        f"Columns of {str(path)!r} have other names, because its format does not allow theirs: 'Alter in Jahren' "
+        f"Columns of {path.name!r} have other names, because its format does not allow theirs: 'Alter in Jahren' "
         "is Alter_in_Jahren_2, 'with' is with_, '1x' is v1x, '=1+1' is v1_1."
     )
 

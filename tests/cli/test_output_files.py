@@ -47,7 +47,12 @@ def test_an_unknown_ending_is_refused_with_those_that_are_known(tmp_path: Path, 
         pytest.skip("it has no --output")
     assert ran.code == 2
     assert not file.exists()
-    known = {"compile": ".sql or .txt", "init": ".yml or .yaml", "console": ".txt, .csv, .json, .jsonl or .sql"}
+    known = {
+        "test": ".html, .txt or .jsonl",
+        "compile": ".sql or .txt",
+        "init": ".yml or .yaml",
+        "console": ".txt, .csv, .json, .jsonl or .sql",
+    }
     assert known.get(command[0], REPORTS[:5]) in ran.err
 
 

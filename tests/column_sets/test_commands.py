@@ -25,7 +25,8 @@ def test_columns_says_what_to_change_and_how_far_the_proof_goes(tmp_path: Path) 
     assert "Without age, no such set is left." in ran.said
     assert "Complete: every other set is inside one of 2 safe sets, or contains one of the found sets." in ran.said
     assert "age, sex 1 3 25.0% 1 4" in ran.said
-    assert "Without age, rows at risk fall from 25.0% to 0%" in ran.said
+    assert "Column Rows at risk Without it" in ran.said
+    assert "age 25.0% 0%" in ran.said
     assert ran.err == "2 columns have 4 sets of at most 2 columns; sets that follow from others are not counted.\n"
 
 

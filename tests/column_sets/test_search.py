@@ -299,7 +299,7 @@ def test_explanations_say_what_each_column_adds() -> None:
         )
         assert found.explain(["sex", "age"]).found.classes == 2
         assert next(effect.sentence() for effect in found.effects) == (
-            "Without zip, rows at risk fall from 100% to 0%; with zip as ten bands they stay."
+            "Without zip, rows at risk fall from 100% to 0%. Generalizing zip to ten bands changes nothing."
         )
         with pytest.raises(UsageError, match="'salary' was not searched"):
             found.explain(["salary"])

@@ -89,7 +89,7 @@ def test_the_page_has_pictures_and_tables(tmp_path: Path) -> None:
     page = tmp_path / "attacks.html"
     ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text", "--output", page)
     text = page.read_text("utf-8")
-    assert (ran.code, text.count("<figure"), text.count("<svg")) == (0, 2, 2)
+    assert (ran.code, text.count("<figure"), text.count("<svg")) == (0, 2, 4)
     assert "Share of people that each attack exposes" in text
     assert "Share of 12 rows exposed when an attacker rules out m values of problem" in text
     assert "<td>Homogeneity: problem</td>" in text

@@ -55,7 +55,7 @@ def test_the_report_and_the_json_have_the_same_figures() -> None:
     assert {tuple(one["keys"]) for one in synthetic["known"]} == {("age",), ("sex",)}
     ran = command("compare", *asked)
     assert ran.code == 1
-    assert "of 50.0% of people inside and of 25.0% of people outside. The excess is +25.0 points" in ran.said
+    assert "for 50.0% of people inside and for 25.0% of people outside. The excess is +25.0 points" in ran.said
     assert "flu" not in ran.out
     assert "secret" not in ran.out
     shown = command("compare", *ASKED, "--show-values").out

@@ -74,7 +74,7 @@ class SyntheticReport(MeasuredReport[SyntheticResult]):
         for attribute in result.synthetic.attributes:
             excess, people = _excess_of(result, attribute), f"{doc.percent(attribute.disco)} of people inside"
             if excess is not None:
-                people += f" and of {doc.percent(excess.outside)} of people outside"
+                people += f" and for {doc.percent(excess.outside)} of people outside"
                 people += f". The excess is {_with_interval(excess)}"
             text = f"{attribute.sensitive} is disclosed for {people}."
             yield doc.Toned(text, doc.bad_if(_is_above_outside(excess)))

@@ -241,7 +241,9 @@ def test_the_other_questions(opened: Console) -> None:
     sets = opened.words("\\columns 1")
     assert "age" in sets
     assert "disease" not in sets.split("How")[0]
-    assert "Generalization: age in steps of 10; sex unchanged (levels 2,0): 4 classes." in opened.words("\\lattice")
+    assert "Generalization: age in steps of 10 years; sex unchanged (levels 2,0): 4 classes." in opened.words(
+        "\\lattice"
+    )
     assert "homogeneity" in opened.words("\\attack").lower()
     assert "Others may know age, sex and zip." in opened.words("\\profile")
 
