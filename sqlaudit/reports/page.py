@@ -303,7 +303,8 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     names = [doc.shortened(name, int((230 if width >= _ROOM else 130) / _LETTER)) for name in columns]
     left = 20 + 1.1 * _LETTER * max((len(name) for name in names), default=0)
     fitting = int((width - left - 20) // 16)
-    sets, first = sets[:fitting], f", first {fitting}" if len(sets) > fitting else ""
+    axis = data["x"] + (f", first {fitting}" if len(sets) > fitting else "")
+    sets = sets[:fitting]
     wide = min(60.0, (width - left - 20) / max(1, len(sets)))
     parts = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
     bottom = 20 + len(columns) * _ROW
@@ -315,7 +316,7 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
             parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
         parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
         parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:10], turn=True))
-    return bottom + 72, [*parts, _text(left, bottom + 64, data["x"] + first)]
+    return bottom + 72, [*parts, _text(max(4.0, min(left, width - 1.1 * _LETTER * len(axis))), bottom + 64, axis)]
 
 
 def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
