@@ -174,6 +174,7 @@ def tables(folder: Path, sizes: Sizes, groups: Sequence[str]) -> dict[str, Path]
     """The tables of all lines; those that no line of these groups reads, or that are there already, are not made."""
     makers: dict[str, tuple[set[str], Callable[[Path], object]]] = {
         "people.parquet": ({"start", "audit", "postgres"}, lambda path: people(sizes.rows, path)),
+        "released.parquet": ({"files"}, lambda path: people(sizes.served, path)),
         "forty.csv": ({"start"}, lambda path: _first(folder, 40, path)),
         "people.csv": ({"audit"}, lambda path: _first(folder, sizes.small, path)),
         "register.csv": ({"columns"}, lambda path: register(sizes.register, 20, path)),
@@ -220,6 +221,7 @@ def server(table: Path, rows: int) -> Iterator[tuple[str, int]]:
 def lines(made: dict[str, Path], sizes: Sizes, adult: Path | None, url: str) -> list[Line]:
     """Every line that can be measured here."""
     found = [*_start(made), *_audits(made, sizes), *_columns(made, sizes), *(_lattice(adult) if adult else [])]
+    found += _files(made, sizes)
     return [*found, *(_postgres(url, sizes) if url else [])]
 
 
@@ -295,6 +297,23 @@ def _columns(made: dict[str, Path], sizes: Sizes) -> list[Line]:
     return [*found, Line("columns", REGISTER, named, pairs)]
 
 
+def _files(made: dict[str, Path], sizes: Sizes) -> list[Line]:
+    """Releases of one search as files of each kind, which are read back and audited, beside the Parquet file."""
+    table = made["released.parquet"]
+    release = ("lattice", str(table), "--qi", "age,sex", "--require", "k=5", "--level", "age=5 years", "--to")
+    parquet = ((*release, str(table.with_name("release.parquet"))), "the same as .parquet")
+    return [
+        Line(
+            "files",
+            PEOPLE,
+            f"release of {sizes.served:,} rows × 7 as .{ending}",
+            (*release, str(table.with_name(f"release.{ending}"))),
+            *parquet,
+        )
+        for ending in ("csv", "sav", "dta", "xlsx")
+    ]
+
+
 def _lattice(adult: Path) -> list[Line]:
     qi = "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class"
     search = ("lattice", str(adult / "adult.csv"), "--hierarchies", str(adult), "--qi", qi, "--require", "k=5")
@@ -318,7 +337,7 @@ def installed(folder: Path) -> Path:
         venv.create(folder / "venv", with_pip=True)
     pip = [programs / "python", "-m", "pip", "-q", "install"]
     wheel = next(wheels.glob("*.whl"))
-    subprocess.run([*pip, f"{wheel}[postgres]"], check=True)
+    subprocess.run([*pip, f"{wheel}[postgres,files]"], check=True)
     if there:
         subprocess.run([*pip, "--force-reinstall", "--no-deps", wheel], check=True)
         return programs
@@ -386,7 +405,7 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
 
-GROUPS = "start,audit,columns,lattice,postgres,cliffs"
+GROUPS = "start,audit,columns,lattice,files,postgres,cliffs"
 SPARK = "spark"
 """A group that is measured when it is named alone: its figures are those of Spark's executors (`benchmarks.spark`)."""
 
