@@ -15,13 +15,17 @@ MAX_EXPONENT = 30
 
 @dataclass(frozen=True)
 class Resolved:
-    """A column or expression: the user's text, its SQL in the engine's dialect, and its kind and type if known."""
+    """A column or expression: the user's text, its SQL in the engine's dialect, and its kind and type if known.
+
+    A column of an SPSS, Stata or SAS file also has its variable label.
+    """
 
     label: str
     sql: str
     kind: Kind = Kind.OTHER
     column: str | None = None
     type: str = ""
+    variable_label: str = ""
 
     @property
     def collated(self) -> bool:
@@ -41,7 +45,7 @@ def resolve(text: str, relation: Relation, dialect: str, option: str) -> Resolve
     match = find_column(text, relation)
     if match is not None:
         _refuse_variant(match, option)
-        return Resolved(text, quote(match.name, dialect), match.kind, match.name, match.type)
+        return Resolved(text, quote(match.name, dialect), match.kind, match.name, match.type, match.label)
     if text.strip().replace("_", "a").isalnum():
         raise unknown_column(text, relation, option)
     try:
@@ -84,7 +88,7 @@ def _expression(text: str, relation: Relation, dialect: str, option: str) -> Res
         raise unknown_column(text, relation, option)
     warn(remark_on(tree, kinds_of(relation.columns), dialect, text))
     if isinstance(tree, exp.Column):
-        return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type)
+        return Resolved(text, tree.sql(dialect=dialect), match.kind, match.name, match.type, match.label)
     return Resolved(text, tree.sql(dialect=dialect))
 
 

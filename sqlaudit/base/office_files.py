@@ -197,6 +197,9 @@ _PARTS = re.compile(
     r"xl/(workbook|styles|sharedStrings|theme/theme1|worksheets/sheet1)\.xml"
 )
 """The parts of a workbook with one sheet, as this module and Excel write them: no comment, picture or second sheet."""
+_SHEET, _BOOK = "xl/worksheets/sheet1.xml", "xl/workbook.xml"
+_WITH_TEXTS = re.compile(rb"<(?:definedName|dataValidation|headerFooter|conditionalFormatting|hyperlink|scenario)\b")
+"""Elements of a sheet or workbook beside the cells that have texts of their own."""
 
 
 def contents_beside_cells(file: Path, again: Path) -> str:
@@ -209,7 +212,10 @@ def contents_beside_cells(file: Path, again: Path) -> str:
     if format == "excel":
         with zipfile.ZipFile(file) as book:
             more = [name for name in book.namelist() if not _PARTS.fullmatch(name)]
-        return "contents beside the cells of one sheet, such as comments or hidden sheets" if more else ""
+            sheet = book.read(_SHEET)
+            around = sheet[: sheet.find(b"<sheetData")] + sheet[sheet.rfind(b"</sheetData>") :] + book.read(_BOOK)
+            more += map(str, _WITH_TEXTS.findall(around))
+        return "contents beside the cells of one sheet, such as comments, names or hidden sheets" if more else ""
     if format:
         labels, expected = (read_variables(path, format) for path in (file, again))
         for name, variable in labels.items():

@@ -130,25 +130,25 @@ class ReadOptions:
     @property
     def given(self) -> frozenset[str]:
         """The names of the options that are not at their default."""
-        return frozenset(one.name for one in fields(self) if getattr(self, one.name) != one.default)
+        return frozenset(option.name for option in fields(self) if getattr(self, option.name) != option.default)
 
 
-Said = Mapping[str, Any]
-"""Options that are said of one table: fields of `ReadOptions` with their values."""
+TableOptions = Mapping[str, Any]
+"""Options of one table: fields of `ReadOptions` with their values."""
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def said_in_texts(texts: Mapping[str, str | Sequence[str]]) -> Said:
+def table_options_from_texts(texts: Mapping[str, str | Sequence[str]]) -> TableOptions:
     """Return options of one table from texts, as the command line and files have them.
 
     Raises:
         UsageError: there is no such option, or it does not take the text.
 
     Example:
-        >>> said_in_texts({"sheet": "Daten", "skip": "2", "header": "no"})
+        >>> table_options_from_texts({"sheet": "Daten", "skip": "2", "header": "no"})
         {'sheet': 'Daten', 'skip': 2, 'header': False}
     """
-    kinds, values = {name: one.kind for name, one in options_of(ReadOptions)}, dict[str, object](texts)
+    kinds, values = {name: option.kind for name, option in options_of(ReadOptions)}, dict[str, object](texts)
     for key, text in texts.items():
         word = str(text).strip().casefold()
         if kinds.get(key) in (FLAG, SWITCH):
@@ -159,20 +159,20 @@ def said_in_texts(texts: Mapping[str, str | Sequence[str]]) -> Said:
             if not (word.isascii() and word.isdecimal() and len(word) < 10):
                 raise UsageError(f"{spelled('read')}: {key} is a whole number, not {word[:60]!r}.")
             values[key] = int(word)
-    return _said(values)
+    return _checked_table_options(values)
 
 
-def _said(values: Mapping[str, object] | ReadOptions) -> Said:
+def _checked_table_options(values: Mapping[str, object] | ReadOptions) -> TableOptions:
     """Return options of one table, read and checked as those of all tables are."""
     options = made(ReadOptions, values, "read")
-    names = {one.name: name for name, one in options_of(ReadOptions)}
+    names = {option.name: name for name, option in options_of(ReadOptions)}
     keys = options.given if isinstance(values, ReadOptions) else [names.get(key, key) for key in values]
     return {key: getattr(options, key) for key in keys}
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a command are read.
+    """The options for reading the files of a command.
 
     Args:
         options: of all its tables. A table is read without those that its format does not have.
@@ -180,18 +180,17 @@ class Reading:
     """
 
     options: ReadOptions = ReadOptions()
-    tables: Mapping[str, Said] = field(default_factory=dict)
+    tables: Mapping[str, TableOptions] = field(default_factory=dict)
 
-    def table(self, target: Target, role: str = "", said: Said | None = None) -> Target:
-        """Return a table with its role in the command and its options; `said` go before those of all tables."""
-        named = replace(target, role=role, reading=self)
-        said = dict(said or {})
+    def table(self, target: Target, role: str = "", own: TableOptions | None = None) -> Target:
+        """Return a table with its role in the command and its own options, which replace those of all tables."""
+        named, own = replace(target, role=role, reading=self), dict(own or {})
         for name in (name for name in self.tables if name in named.names):
-            said |= self.tables[name]
-        return replace(named, read=replace(self.options, **said), shared=self.options.given - said.keys())
+            own |= self.tables[name]
+        return replace(named, read=replace(self.options, **own), shared=self.options.given - own.keys())
 
     def over(self, target: Target, role: str = "") -> Target:
-        """Return a table that has its own options, of which those that are said here of this one table are replaced."""
+        """Return a table with the options that it has already, and with those of this one table in their place."""
         read = replace(self, options=target.read).table(target, role)
         return replace(read, shared=read.shared & target.shared)
 
@@ -206,7 +205,11 @@ def reading_from(read: object) -> Reading:
         return read
     tables = {}
     if isinstance(read, Mapping):
-        tables = {str(name): _said(said) for name, said in read.items() if isinstance(said, Mapping | ReadOptions)}
+        tables = {
+            str(name): _checked_table_options(value)
+            for name, value in read.items()
+            if isinstance(value, Mapping | ReadOptions)
+        }
         read = {name: value for name, value in read.items() if str(name) not in tables}
     options: Any = read
     return Reading(made(ReadOptions, options, "read"), tables)
@@ -261,9 +264,9 @@ class Target:
         label: the target's name in reports; empty = the relation, or "query"/"frame".
         buckets: of a bucketized release the second table; what is read is then its values, one row a person.
         named: the columns whose values must be exact; of others a sample is enough. None = all.
-        shared: those of the options that were said of several tables; what this table's format does not have is
+        shared: those of the options that several tables have; what this table's format does not have is
             passed over, where any other is an error.
-        role: what the table is in its command (`release`); empty = nothing. reading: what was said of all its tables.
+        role: what the table is in its command (`release`); empty = nothing. reading: the options of all its tables.
 
     Raises:
         UsageError: when none or more than one of relation, query and frame is given, or a condition beside buckets.
@@ -300,17 +303,17 @@ class Target:
 
     @property
     def names(self) -> frozenset[str]:
-        """What `--read` may call the table: its role, its name, and the name of its file."""
+        """The names that `--read` accepts for the table: its role, its name, and the name of its file."""
         texts = (self.role, self.role.replace("_", "-"), self.relation, Path(self.relation).name, self.label)
         return frozenset(filter(None, texts))
 
     def read_as(self, options: Iterable[str]) -> ReadOptions:
-        """How the table is read, where its format has these options: others are left out if they were shared."""
+        """Return the options of the table where its format has these; others are left out if they were shared."""
         defaults = ReadOptions()
         return replace(self.read, **{name: getattr(defaults, name) for name in self.shared.difference(options)})
 
     def file(self, name: str) -> Target:
-        """A file that the query names, read as the query is, and as is said of this file."""
+        """Return a file that the query names, read as the query is, and with the options of this file."""
         reading = replace(self.reading or Reading(), options=self.read)
         return reading.over(Target(relation=name, read=self.read, shared=self.shared))
 

@@ -22,7 +22,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest
 from sqlaudit.base.nodes import Name, Node, exact_number, load_nodes, nodes_of
 from sqlaudit.base.parameter_names import speaking
-from sqlaudit.base.spec import Reading, Said, Target, said_in_texts
+from sqlaudit.base.spec import Reading, TableOptions, Target, table_options_from_texts
 from sqlaudit.hierarchies.read import read_section, tree_of, tree_of_csv
 
 # Class functions that are curves: by break points, by an expression, or Gompertz's (Hsu, 3.6).
@@ -451,7 +451,7 @@ def _population(node: Node, _: Path) -> dict[str, Any]:
     return parts
 
 
-def _said(node: Node) -> Said:
+def _said(node: Node) -> TableOptions:
     """Return how the files of one table are read."""
     texts = {
         key.text("a key"): [item.text("'read'") for item in value.items("'read'")]
@@ -461,7 +461,7 @@ def _said(node: Node) -> Said:
     }
     try:
         with speaking(lambda field, _: "'read'" if field == "read" else None):
-            return said_in_texts(texts)
+            return table_options_from_texts(texts)
     except UsageError as error:
         raise node.fail(str(error)) from None
 

@@ -28,7 +28,17 @@ from sqlaudit.base.options import (
     request_from,
     split_list,
 )
-from sqlaudit.base.spec import CLASSES, LOOK, Buckets, Limits, Reading, ReadOptions, Said, Target, said_in_texts
+from sqlaudit.base.spec import (
+    CLASSES,
+    LOOK,
+    Buckets,
+    Limits,
+    Reading,
+    ReadOptions,
+    TableOptions,
+    Target,
+    table_options_from_texts,
+)
 from sqlaudit.cli.output import output_for
 from sqlaudit.cli.requests import (
     PATH,
@@ -140,7 +150,7 @@ def reading_of(**values: Any) -> Reading:
     Raises:
         UsageError: an option that does not exist, or does not take its value.
     """
-    tables: dict[str, Said] = {}
+    tables: dict[str, TableOptions] = {}
     for text in values.pop("read_tables"):
         match = _OF_A_TABLE.fullmatch(text)
         items = [item.partition("=") for item in split_list(match["options"], "--read")] if match else []
@@ -152,7 +162,7 @@ def reading_of(**values: Any) -> Reading:
             if value[:1] == '"':
                 (value,) = split_list(value, "--read")
             texts[name] = null_values(value) if name == "null_values" else value.replace('""', "")
-        tables[match["name"]] = {**tables.get(match["name"], {}), **said_in_texts(texts)}
+        tables[match["name"]] = {**tables.get(match["name"], {}), **table_options_from_texts(texts)}
     return Reading(read_request(ReadOptions, **values), tables)
 
 

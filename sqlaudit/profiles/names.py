@@ -80,7 +80,7 @@ _NO_YEARS = re.compile(
 
 
 def contents_of(column: Resolved) -> str:
-    """Return the name of the concept that a column's name suggests; empty without one.
+    """Return the name of the concept that a column's name or variable label suggests; empty without one.
 
     An expression over a column has other values than its name says, and so has an age that is not in years.
 
@@ -88,8 +88,9 @@ def contents_of(column: Resolved) -> str:
         >>> [contents_of(Resolved(name, name, column=name)) for name in ("patient_age", "age_months", "PLZ")]
         ['age', '', 'postal_code']
     """
-    concept = concept_of(column.column or "")
-    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(column.label)))):
+    concept = concept_of(column.column or "", column.variable_label)
+    texts = f"{column.label} {column.variable_label}"
+    if concept is None or (concept.name == "age" and _NO_YEARS.search(" ".join(words_of(texts)))):
         return ""
     return concept.name
 

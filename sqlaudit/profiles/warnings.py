@@ -419,10 +419,9 @@ def _sources(relation: Relation, roles: ResolvedRoles, dialect: str) -> list[Sou
     looked_at = {source.name for source in (*texts[:MOST_OTHERS], *figures[:MOST_OTHERS])}
     chosen = [source for source in others if source.name in looked_at]
     persons = [roles.entity] if roles.entity is not None and roles.entity.kind is Kind.TEXT else []
-    labels = {column.name: column.label for column in relation.columns}
 
     def source(role: Resolved) -> Source:
-        return Source(role.label, role.sql, role.kind, label=labels.get(role.column or "", ""))
+        return Source(role.label, role.sql, role.kind, label=role.variable_label)
 
     with_role = map(source, (*roles.quasi_identifiers, *roles.sensitive))
     return [*with_role, *chosen, *map(source, persons)]

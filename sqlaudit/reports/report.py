@@ -104,7 +104,7 @@ class Report(Generic[Found]):
     """
 
     kind: ClassVar[str] = ""
-    """What kind of report it is, for the first line of a page."""
+    """The kind of report, for the first line of a page."""
 
     def headline(self, result: Found) -> doc.Words:
         """Return the verdict, or the main finding, in a few words."""

@@ -160,3 +160,30 @@ def test_a_policy_to_begin_with_has_the_labels(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert '- v1 # "Familienstand"; its label suggests marital status\n' in ran.out
     assert '- v4 # "Sozialversicherungsnummer"; its label suggests a national identity number' in ran.out
+
+
+def test_labels_choose_default_levels(tmp_path: Path) -> None:
+    born, code = [float(1950 + i % 40) for i in range(200)], [f"1011{i % 5}" for i in range(200)]
+    path = tmp_path / "t.sav"
+    pyreadstat.write_sav(pd.DataFrame({"gj": born, "v": code}), str(path), column_labels=["Geburtsjahr", "PLZ"])
+    found = sqlaudit.lattice(path, qi=["gj", "v"], require=["k=5"])
+    assert [column.levels for column in found.columns] == [
+        ("unchanged", "5 years", "10 years", "*"),
+        ("unchanged", "4 digits", "3 digits", "2 digits", "1 digit", "*"),
+    ]
+
+
+@pytest.mark.parametrize(("name", "concept"), [("Familien-\nstand", "marital_status"), ("Fall-Nr.", "record_id")])
+def test_a_hyphen_at_the_end_of_a_line_joins(name: str, concept: str) -> None:
+    found = concept_of(name)
+    assert found is not None
+    assert found.name == concept
+
+
+def test_postal_codes_are_not_numbers_written_as_texts(tmp_path: Path) -> None:
+    codes = {"PLZ": [f"{10000 + 7 * (i % 40)}" for i in range(ROWS)], "Kosten": [f"{i % 7}.5" for i in range(ROWS)]}
+    pd.DataFrame(codes).to_csv(tmp_path / "t.csv", index=False)
+    profile = sqlaudit.profile(tmp_path / "t.csv", read={"all_text": True}, sets=False)
+    assert not any("CAST" in reason for reason in profile.column("PLZ").proposal.reasons)
+    assert any("CAST" in reason for reason in profile.column("Kosten").proposal.reasons)
+    assert "Kosten has numbers as text." in text_of(profile)

@@ -365,3 +365,48 @@ def test_what_is_counted_in_whole_numbers_has_whole_numbers_at_its_axis() -> Non
     texts = [one.text or "" for one in ET.fromstring(pages.drawn(picture)).iter()]
     assert {*names, "1", "2", "3"} <= set(texts)
     assert [text for text in texts if re.fullmatch(r"[12]\.[1-9]+", text.strip())] == []
+
+
+def texts_of(picture: Picture) -> list[str]:
+    return [one.text or "" for one in ET.fromstring(pages.drawn(picture)).iter() if one.tag.endswith("text")]
+
+
+def test_axes_end_where_their_data_end() -> None:
+    points = {"rows": [[1, 0.01], [2, 0.03], [3, 0.06]]}
+    texts = texts_of(Picture("curves", "", {"curves": points, "x": "k", "y": "share of rows"}))
+    assert [text for text in texts if text.endswith("%")] == ["0%", "2%", "4%", "6%"]
+    limited = {"curves": points, "x": "k", "y": "share of rows", "limit": 0.5}
+    assert "50%" in texts_of(Picture("curves", "", limited))  # the limit is inside
+
+
+def test_two_points_are_bars() -> None:
+    data = {"curves": {"inside": [[1, 0.5], [2, 0.25]]}, "x": "events", "y": "share of people"}
+    assert texts_of(Picture("curves", "", data)) == ["events 1", "50.0%", "events 2", "25.0%", "share of people"]
+    drawn = ET.fromstring(pages.drawn(Picture("curves", "", data)))
+    long, short = [float(one.get("width", "")) for one in drawn if one.tag.endswith("rect")]
+    assert long == pytest.approx(2 * short, abs=0.2)
+
+
+def test_rows_of_long_tables_are_folded_and_shares_have_bars() -> None:
+    rows = tuple((f"c{number}", f"{number}.5%", "under 0.1%") for number in range(20))
+    table = Table((Column("Column"), Column("Share", True), Column("Other", True)), rows)
+    page = render_html(Document("head", (), (Section("s", (table,)),)))
+    assert page.count("<details><summary>8 more rows</summary>") == 1
+    assert page.index("c11</td>") < page.index("8 more rows") < page.index("c12</td>")
+    assert 'style="background-size:1.4% .2rem" class="number">1.5%</td>' in page
+    assert page.count("background-size") == 20
+    short = render_html(Document("head", (), (Section("s", (Table(table.columns, rows[:18]),)),)))
+    assert "<details>" not in short
+
+
+def test_method_is_folded_at_the_end_and_the_first_line_says_what_it_is() -> None:
+    about = About("a.csv", "2026-05-04T10:15:00+00:00", owner="Ann", kind="Audit")
+    sections = (
+        Section("Method", (Facts((("engine", "DuckDB"),)),), folded=True),
+        Section("Findings", (Paragraph("nothing"),)),
+    )
+    page = render_html(Document("head", (), sections, about=about))
+    spans = "<span>Audit</span> <span>a.csv</span> <span>2026-05-04 10:15 UTC</span> <span>Owner: Ann</span>"
+    assert f'<p class="masthead">{spans}</p>' in page
+    assert page.index("Findings</h2>") < page.index("Method</h2>") < page.index("<details><summary>Show</summary>")
+    assert from_json(json.loads(json.dumps(to_json(Document("head", (), sections, about=about))))).sections == sections
