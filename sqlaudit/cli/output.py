@@ -221,6 +221,27 @@ def _quoted(words: Iterable[str]) -> list[str]:
     return [word if word == HIDDEN else shlex.quote(word) for word in words]
 
 
+def _options_of_table(option: click.Option, words: list[str], table: str, role: str) -> list[str]:
+    """Return the words of an option as far as they are about the first of the tables that a command reads.
+
+    Args:
+        option, words: the option, its name and its value. table: the first table. role: its role in the command.
+    """
+    if option.name == "read_tables":
+        name, colon, options = words[-1].partition(":")
+        for name in (role, table, Path(table).name):
+            if words[-1].startswith(f"{name}:"):
+                return [words[0], "target:" + words[-1].removeprefix(f"{name}:")]
+        return words if name == "target" and colon and options else []
+    if not is_file(table):
+        return words
+    from sqlaudit.engines.duckdb.inputs import FORMATS_OF_OPTIONS
+    from sqlaudit.engines.duckdb.paths import find_files
+
+    formats = FORMATS_OF_OPTIONS.get(str(option.name))
+    return words if formats is None or find_files(table, "").format in formats else []
+
+
 def with_given_options(document: Document) -> Document:
     """Return the document with proposed commands that read what the running command reads, in the same way.
 
@@ -231,6 +252,9 @@ def with_given_options(document: Document) -> Document:
         return document
     group, in_console = context.find_root().command, context.info_name == "console"
     assert isinstance(group, click.Group)
+    arguments = list(_visible_arguments(context))
+    first = next((words[0] for option, words in arguments if option is None), "")
+    role = next((str(one.name) for one in context.command.params if isinstance(one, click.Argument)), "")
 
     def extend(command: ProposedCommand) -> ProposedCommand:
         program, name, table, *options = command.words
@@ -239,11 +263,11 @@ def with_given_options(document: Document) -> Document:
             {flag for option in proposed.params for flag in (*option.opts, *option.secondary_opts)} if proposed else ()
         )
         reading, has_table = list[str](), in_console
-        for option, words in _visible_arguments(context):
+        for option, words in arguments:
             if option is None and not has_table:
                 reading, has_table = [*reading, *_quoted(words)], True
-            elif getattr(option, "section", "") == _READING and words[0] in known:
-                reading += _quoted(words)
+            elif option is not None and getattr(option, "section", "") == _READING and words[0] in known:
+                reading += _quoted(words if in_console else _options_of_table(option, words, first, role))
         return replace(command, words=(program, name, *([table] if in_console else []), *reading, *options))
 
     return with_commands(document, extend)

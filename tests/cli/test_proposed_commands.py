@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import json
 import random
@@ -148,6 +149,48 @@ def test_every_command_of_the_first_report_runs(source: Source, tmp_path: Path) 
 
 def test_every_command_of_every_report_runs(source: Source, tmp_path: Path) -> None:
     assert _run_commands_of(_asked(source, tmp_path), source, tmp_path) > 15
+
+
+def test_commands_of_reports_on_several_files_run(workbook: Source, tmp_path: Path) -> None:
+    """A workbook beside its release with semicolons: a command about one of them reads it with its own options."""
+    original, *_ = workbook.table
+    lines = Path(original).with_name("release.csv")
+    kept = ["--keep-column", typed("Fall-Nr."), "--to", lines]
+    assert run("suppress", *workbook.table, "--qi", workbook.list(AGE, SEX), "--require", "k=2", *kept).code == 0
+    with lines.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    with lines.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
+    roles = ["--qi", workbook.list(AGE, SEX), "--sensitive", workbook.list(ILLNESS)]
+    general = ["--sheet", "Daten 2024", "--delimiter", ";", "--null-values", "-99"]
+    asked = [
+        ["compare", original, lines, *roles, *general, "--read", "original:skip=2"],
+        ["compare", original, lines, *roles, "--delimiter", ";", "--read", f"{original}:sheet=Daten 2024,skip=2"],
+        [
+            "compare",
+            original,
+            lines,
+            *roles,
+            *general[:2],
+            "--read",
+            "release:delimiter=;",
+            "--read",
+            "original:skip=2",
+        ],
+        ["compare", original, lines, *roles, *general, "--read", f"{Path(original).name}:skip=2"],
+        ["attack", original, *roles, "--identified", lines, *general, "--read", "target:skip=2"],
+    ]
+    count = 0
+    for number, words in enumerate(asked):
+        for kind, suffix in (("text", "txt"), ("html", "html"), ("json", "json")):
+            file = tmp_path / f"several{number}.{suffix}"
+            ran = run(*words, "-o", file)
+            assert ran.code in (0, 1), ran.err
+            for command in dict.fromkeys(_words_in(file.read_text("utf-8"), kind)):
+                again = _run_again(command, workbook, tmp_path)
+                assert again.code in (0, 1), (command, again.err)
+                count += 1
+    assert count > 12
 
 
 def test_the_command_of_a_certificate_runs(source: Source, tmp_path: Path) -> None:
