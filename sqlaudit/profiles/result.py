@@ -618,9 +618,7 @@ def _questions(result: ProfileResult) -> Iterator[doc.Words]:
     if undecided := result.undecided:
         it = "it" if len(undecided) == 1 else "them"
         yield f"Could others know {doc.listed(undecided, _MOST_ASKED)}? Then add {it} to {spelled('qi')}."
-    if unique := [
-        one.name for one in result.columns if one.role is Role.QUASI_IDENTIFIER and one.facts.nearly_unique
-    ]:
+    if unique := [one.name for one in result.columns if one.role is Role.QUASI_IDENTIFIER and one.facts.nearly_unique]:
         verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
         coarsen = f"Publish {it} coarsened, or leave {it} out."
         yield f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}"

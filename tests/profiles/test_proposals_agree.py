@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import re
 import shlex
@@ -54,7 +55,7 @@ TABLES: dict[str, Columns] = {
 
 def _given(words: Sequence[str]) -> dict[str, list[str]]:
     """The roles among the words of a proposed audit."""
-    named = {flag.removeprefix("--"): text for flag, text in zip(words, words[1:], strict=False)}
+    named = {flag.removeprefix("--"): text for flag, text in itertools.pairwise(words)}
     return {field: list(split_list(named[option])) for option, field in OPTIONS.items() if option in named}
 
 
