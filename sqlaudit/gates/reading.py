@@ -483,7 +483,7 @@ def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
     targets = {(table.connection, table.name): table.target for table in tables if table.target is not None}
-    return tuple(_with_others(_with_twin(table, tables), targets) for table in tables)
+    return tuple(_with_others(_with_rival(_with_twin(table, tables), tables), targets) for table in tables)
 
 
 def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
@@ -495,6 +495,20 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     sentence = (
         f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
         "give each a 'name' of its own."
+    )
+    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
+
+
+def _with_rival(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
+    """The table; where another has its release in the same file, both get the mistake: one would replace the other."""
+    file = table.release and table.release.file
+    others = (other for other in tables if other is not table and other.release and other.release.file)
+    rival = file and next((other for other in others if other.release.file.resolve() == file.resolve()), None)
+    if not rival:
+        return table
+    sentence = (
+        f"the release of {table.name!r} has the same 'to' as that of {rival.name!r} in line {rival.place.line}. Give "
+        "each release a file of its own."
     )
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 
