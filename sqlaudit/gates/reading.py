@@ -499,12 +499,17 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 
 
+def _release_file(table: TableEntry) -> Path | None:
+    file = None if table.release is None else table.release.file
+    return None if file is None else file.resolve()
+
+
 def _with_rival(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     """The table; where another has its release in the same file, both get the mistake: one would replace the other."""
-    file = table.release and table.release.file
-    others = (other for other in tables if other is not table and other.release and other.release.file)
-    rival = file and next((other for other in others if other.release.file.resolve() == file.resolve()), None)
-    if not rival:
+    file = _release_file(table)
+    others = () if file is None else (other for other in tables if other is not table)
+    rival = next((other for other in others if _release_file(other) == file), None)
+    if rival is None:
         return table
     sentence = (
         f"the release of {table.name!r} has the same 'to' as that of {rival.name!r} in line {rival.place.line}. Give "
