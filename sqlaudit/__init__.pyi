@@ -124,6 +124,7 @@ def aggregates(
     preset: str | Sequence[str] = (),
     before: Sequence[Any] = (),
     linked: Sequence[Any] = (),
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -169,6 +170,7 @@ def aggregates(
         before: earlier releases, oldest first: all pairs are compared, by the same rules. A pattern
             (`releases/*.parquet`) names one in each file.
         linked: further tables of the same people, judged together with this one; each has some of the dimensions.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -208,6 +210,7 @@ def attack(
     show_values: bool = False,
     top: int = 10,
     seed: int = 0,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -245,6 +248,7 @@ def attack(
         only: the attacks to try, by name; empty = all.
         show_values, top: whether to show classes and values, and how many per attack.
         seed: seed of random shuffles.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -283,6 +287,7 @@ def audit(
     failing_classes: int | None = 10,
     worst_classes: int | None = None,
     show_values: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -321,6 +326,7 @@ def audit(
             which saves a statement; None = 3.
         show_values: whether the quasi-identifier values of these classes, and the sensitive values of the worst and of
             a stated person, may be read.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -352,6 +358,7 @@ def audit_boxes(
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
     owner: str = "owner",
     observations: Any = None,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -373,6 +380,7 @@ def audit_boxes(
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
         owner: owner in `properties`. [default: owner]
         observations: table of observed users, places and times, with the columns of MESSAGES.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -415,6 +423,7 @@ def cloak(
     property_bounds: Sequence[str] = ("x_min", "x_max", "y_min", "y_max"),
     owner: str = "owner",
     observations: Any = None,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -456,6 +465,7 @@ def cloak(
         property_bounds: bounds in `properties`. [default: x_min,x_max,y_min,y_max]
         owner: owner in `properties`. [default: owner]
         observations: table of observed users, places and times, with the columns of MESSAGES.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -491,6 +501,7 @@ def columns(
     limit: int = 1000,
     time_budget: float | None = None,
     effects: bool = True,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -524,6 +535,7 @@ def columns(
         limit: the number of reported sets.
         time_budget: stop after this time and report what is proven (seconds).
         effects: count the effect of leaving out or coarsening each column.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -563,6 +575,7 @@ def compare(
     known: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     require: Require = None,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
@@ -596,6 +609,7 @@ def compare(
         nulls: with `synthetic`: missing quasi-identifiers equal each other, or equal nothing (equal, distinct,
             wildcard).
         require: as for `sqlaudit.audit`, for the audit of the release.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         inputs: as for `sqlaudit.audit`, for the audit of the release.
         read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
@@ -633,6 +647,7 @@ def compare(
     known: int = 0,
     nulls: NullPolicy | str = NullPolicy.EQUAL,
     require: Require = None,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     inputs: Mapping[str, Any] | None = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
@@ -709,6 +724,7 @@ def disclosure_curve(
     witness: int | None = None,
     weakest: int = 5,
     show_values: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -733,6 +749,7 @@ def disclosure_curve(
         witness: for how many pieces of knowledge a proof is wanted. Any other is at `result.disclosure.witness(k)`.
         weakest: number of kinds of weakest groups to show.
         show_values: whether quasi-identifier and sensitive values may be read for the result.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -806,6 +823,7 @@ def hierarchy(
     default: str | None = None,
     to: str | Path | None = None,
     show_values: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -823,6 +841,7 @@ def hierarchy(
         default: label of values that the hierarchy does not cover, for example '*'.
         to: a .csv file for the hierarchy of the values that occur; written only when the hierarchy can be used.
         show_values: whether the first values may be read and shown.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -870,6 +889,7 @@ def lattice(
     publish_view: str = "",
     replace_view: bool = False,
     suppressed: Suppressed | str = Suppressed.DROP,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -918,6 +938,7 @@ def lattice(
         publish_view: write the view of the best node under this name.
         replace_view: replace an existing view of that name.
         suppressed: leave out rows in failing classes, or replace their quasi-identifiers by * (drop, star).
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -958,6 +979,7 @@ def persons(
     show_values: bool = False,
     time_budget: float | None = None,
     require: Require = None,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -993,6 +1015,7 @@ def persons(
         show_values: show the people most at risk and revealing values, which may identify people.
         time_budget: stop after this time and report what is proven (seconds).
         require: requirements on people: `{"km@2": 5, "profile_k": 5}`, or texts such as "unicity@4=5%".
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1012,6 +1035,7 @@ def profile(
     show_values: bool = False,
     exact_rows: int = 5000000,
     sets: bool = True,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1025,6 +1049,7 @@ def profile(
         show_values: whether smallest, largest and frequent values may be read; without it only counts are.
         exact_rows: tables with more rows are sampled (500,000 rows), and columns of long texts with more than a tenth.
         sets: search for columns that together single people out.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1065,6 +1090,7 @@ def recode(
     execute: bool = False,
     buckets_to: str | Path | None = None,
     original_qi: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1104,6 +1130,7 @@ def recode(
         execute: make that table (or view) in the database. Nothing else is written there.
         buckets_to: publish in buckets: `to` gets the people, this file the values of their buckets.
         original_qi: with `buckets_to`: keep the original quasi-identifiers.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1133,6 +1160,7 @@ def records(
     max_global_risk: Share | None = None,
     top: int = 50,
     show_values: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1156,6 +1184,7 @@ def records(
             re-identified.
         top: how many records to show, only with `show_values`.
         show_values: show records by their key, which may identify people.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1180,6 +1209,7 @@ def releases(
     top: int = 10,
     show_values: bool = False,
     require: Require = None,
+    names: Sequence[str] = (),
     db: Database = None,
     read: ReadOptions | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -1197,6 +1227,7 @@ def releases(
         counterfeits: rows without an `entity` are counterfeits: added rows of no person.
         top, show_values: how many people with one possible value to show, and whether to show any.
         require: the requirements: `{"m_invariance": 3}`, or texts such as "m_invariance=3".
+        names: what reports call the releases, if they are frames or queries.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
             "Data"}}`.
@@ -1228,6 +1259,7 @@ def suppress(
     bom: bool = False,
     keep_column: Sequence[str] | str = (),
     execute: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1259,6 +1291,7 @@ def suppress(
         bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         keep_column: columns to write although they look like direct identifiers.
         execute: make that table (or view) in the database. Nothing else is written there.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.
@@ -1287,6 +1320,7 @@ def what_if(
     given: Mapping[str, Any] | str | Path,
     show_values: bool = False,
     terms: int = 100000,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -1309,6 +1343,7 @@ def what_if(
         given: people, knowledge and what to ask, as a mapping or a YAML file of the same shape (docs/disclosure.md).
         show_values: whether persons and values are repeated in the result.
         terms: conjunctions that may be held at once; knowledge that needs more is refused.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

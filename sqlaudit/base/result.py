@@ -290,6 +290,33 @@ class Timing(Documented):
     sql: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
+BY_PLACE = ("target", "messages", "original", "release", "targets")
+_READING = (*BY_PLACE, "name", "names", "query", "where", "db", "read")
+"""Parameters that say what is read, and how."""
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """A call of a public function, with the source of its arguments by parameter."""
+
+    function: str
+    arguments: Mapping[str, str]
+    then: str = ""
+    """A method of the result that is called, such as `.by_criteria()`."""
+
+    def __str__(self) -> str:
+        return f"sqlaudit.{self.function}({_listed(self.arguments)}){self.then}"
+
+    def on_the_same(self, proposed: str) -> str:
+        """Return a proposed call, in which … stands for the table, with what this call reads."""
+        reading = {name: text for name, text in self.arguments.items() if name in _READING}
+        return proposed.replace("(…", f"({_listed(reading)}", 1)
+
+
+def _listed(arguments: Mapping[str, str]) -> str:
+    return ", ".join(text if name in BY_PLACE else f"{name}={text}" for name, text in arguments.items())
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result(Documented):
     """What a command found: which document it makes, and in which versions and when it was made.
@@ -297,12 +324,14 @@ class Result(Documented):
     Args:
         versions: what computed the result: the version of sqlaudit and of the engine.
         time: when it ended, ISO 8601 in UTC.
+        call: the call in Python that returned it; None of a command.
     """
 
     schema: ClassVar[str]
 
     versions: Annotated[Mapping[str, str], json_schema(required=("sqlaudit",))] = field(default_factory=dict)
     time: Annotated[str, json_schema(format="date-time")] = ""
+    call: PythonCall | None = field(default=None, compare=False, repr=False, metadata=LEFT_OUT)
 
     @told("", key("schema"))
     def _schema(self) -> str:

@@ -622,12 +622,20 @@ def make_target(
     read: Reading | ReadOptions | Mapping[str, object] | None = None,
     buckets: Buckets | Mapping[str, object] | None = None,
     role: str = "",
+    name: str = "",
+    frame: str = "",
 ) -> Target:
     """A target from what people pass: a name or path, a frame, or a query; with buckets the persons of a release.
 
     Args:
         target, query, where, read, buckets: as people pass them. role: what the table is in its command.
+        name: what reports call a frame or a query. frame: what they call a frame without a name; empty = "frame".
+
+    Raises:
+        UsageError: none or several of target and query, or a name for what has one.
     """
+    if name and (isinstance(target, str | Target) or hasattr(target, "__fspath__")):
+        raise UsageError(f"{spelled('name')} names frames and queries. A table or file is called by its own name.")
     reading = reading_from(read)
     second = None if buckets is None else made(Buckets, buckets, "buckets")
     if isinstance(target, Target):
@@ -637,14 +645,34 @@ def make_target(
     if isinstance(target, str) or hasattr(target, "__fspath__"):
         more["relation"] = str(target)
     elif target is not None:
-        more["frame"] = target
-    return reading.table(Target(**more), role)
+        more |= {"frame": target, "label": frame}
+    return reading.table(Target(**more | ({"label": name} if name else {})), role)
 
 
-def _target_from(given: Given, parameter: str) -> Target:
+def target_from(given: Given, parameter: str) -> Target:
     """Return the target that an edge was given, with what else is said of it."""
     more = {name: given[name] for name in ("query", "where", "read", "buckets") if name in given}
-    return make_target(given[parameter], role=parameter, **more)
+    return make_target(given[parameter], role=parameter, name=name_from(given, parameter, is_main=True), **more)
+
+
+def name_from(given: Given, parameter: str, *, is_main: bool = False) -> str:
+    """Return what reports call a table, as `name=` gives it; empty if it does not.
+
+    Args:
+        given: the function's parameters. parameter: that of the table. is_main: whether a text names this one.
+
+    Raises:
+        UsageError: neither a text nor a mapping of them by parameter.
+    """
+    names = given.get("name") or ""
+    if isinstance(names, str):
+        return names if is_main else ""
+    is_mapping = isinstance(names, Mapping) and all(isinstance(name, str) for name in names.values())
+    if not is_mapping or not given.keys() >= names.keys():
+        raise UsageError(
+            f"{spelled('name')} takes a text, or texts by parameter, such as {{{parameter!r}: 'patients'}}."
+        )
+    return str(names.get(parameter, ""))
 
 
 # The parts of requests that every command has, or many: a target, roles, a further table.
@@ -656,9 +684,9 @@ def target_part(parameter: str = "target", *, buckets: bool = False) -> Any:
     Args:
         parameter: its name in Python. buckets: whether it may be a bucketized release, with a second table.
     """
-    names = (parameter, "query", "where", "read", *(("buckets",) if buckets else ()))
+    names = (parameter, "name", "query", "where", "read", *(("buckets",) if buckets else ()))
     return part(
-        lambda given, _: _target_from(given, parameter), parameters=names, kind="bucketized" if buckets else "target"
+        lambda given, _: target_from(given, parameter), parameters=names, kind="bucketized" if buckets else "target"
     )
 
 
@@ -716,8 +744,7 @@ def table_option(help: str, section: str, label: str = "", **more: Any) -> Any:
         table = given.get(parameter)
         if table is None:
             return None
-        target = make_target(table, read=given.get("read"), role=parameter)
-        return target if target.frame is None or isinstance(table, Target) else replace(target, label=label)
+        return make_target(table, read=given.get("read"), role=parameter, name=name_from(given, parameter), frame=label)
 
     return option(None, TABLE, help, section, make, **more)
 

@@ -195,8 +195,8 @@ def cli(context: click.Context) -> int:
     \b
     See it work on a real table:
       sqlaudit demo
-    Audit a file. Quasi-identifiers are what others may know about a person,
-    sensitive columns are what they must not learn:
+    Audit a file (CSV, Excel, Parquet, SPSS, Stata …). Quasi-identifiers are what
+    others may know about a person, sensitive columns what they must not learn:
       sqlaudit audit patients.csv --qi age,sex,zip --sensitive diagnosis
     Get a verdict (exit code 0: requirements met, 1: not met):
       sqlaudit audit patients.csv --qi age,sex,zip --require k=5

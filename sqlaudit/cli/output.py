@@ -16,6 +16,7 @@ from sqlaudit.base.connection_texts import HIDDEN, without_connections
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, is_file, replacing, write_text
 from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.options import SHOWN
 from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.cli.exits import ARGUMENTS, close_stdout, tell
 from sqlaudit.reports.document import About, Document, Picture, ProposedCommand, in_encoding, visible, with_commands
@@ -151,18 +152,6 @@ def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
 # The command as a report may repeat it: without conditions, queries and databases on servers, and without the files
 # that it wrote. What it proposes to run next reads the table as the command did.
 
-_SHOWN_OPTIONS = (
-    *("--qi", "--sensitive", "--identifier", "--insensitive", "--accept-identifier", "--entity", "--known-rows"),
-    *("--require", "--preset", "--nulls", "--knowledge", "--hierarchies", "--inputs", "--find", "--suppress", "--k"),
-    *("--columns", "--max-size", "--tolerance", "--threshold", "--failing-classes", "--worst-classes", "--measure"),
-    *("--population-size", "--sampling-fraction", "--weights", "--by", "--count", "--keep-column", "--original"),
-    *("--method", "--rows", "--known", "--random", "--user", "--x", "--y", "--time", "--box", "--interval"),
-    *("--criteria", "--witness", "--pieces", "--workload", "--exclude", "--key", "--match", "--other-qi", "--reviewed"),
-    *("--household", "--sequence", "--static", "--static-from", "--value", "--contributors", "--person", "--weight"),
-    *("--only", "--measures", "--identified", "--other-release", "--level", "--widths", "--mask", "--chain", "--beta"),
-    *("--epsilon", "--delta", "--start", "--bucket-column", "--bucket-count"),
-)
-"""Options whose values a report shows anyway."""
 _CONFIDENTIAL = ("--db", "--query", "--where", "--certificate-key")
 _READING = "Input"
 """The section of the options that say what is read, and how."""
@@ -180,7 +169,7 @@ def _is_shown(option: click.Option | None, name: str, value: str) -> bool:
     if option is None or getattr(option, "writes", False) or name in _CONFIDENTIAL:
         return option is not None and name == "--db" and is_file(value)
     is_text = type(option.type) is click.types.StringParamType
-    return name in _SHOWN_OPTIONS or not is_text or getattr(option, "section", "") == _READING
+    return name[2:].replace("-", "_") in SHOWN or not is_text or getattr(option, "section", "") == _READING
 
 
 def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | None, list[str]]]:

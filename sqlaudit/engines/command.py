@@ -21,8 +21,9 @@ from typing import Any, Generic, Protocol, TypeVar
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.names import any_of
 from sqlaudit.base.options import REQUIRED, Given, Option, RequestPart, made, parts_of, request_from, written_files
-from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.parameter_names import is_python, spelled
 from sqlaudit.base.relation import Statement
+from sqlaudit.base.result import Result
 from sqlaudit.base.spec import Limits, Target
 from sqlaudit.engines import opened
 from sqlaudit.engines.contract import Database, Engine
@@ -49,6 +50,12 @@ _TABLES: dict[str, ParameterOfPython] = {
     "original": ("Any", REQUIRED, ""),
     "release": ("Any", REQUIRED, ""),
     "query": ("str", "", "one SELECT instead of a target."),
+    "name": (
+        "str | Mapping[str, str]",
+        "",
+        'what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.',
+    ),
+    "names": ("Sequence[str]", (), "what reports call the releases, if they are frames or queries."),
     "where": ("str", "", "a SQL condition on the rows."),
     "read": (
         "ReadOptions | Mapping[str, Any] | None",
@@ -98,7 +105,7 @@ _SHARED: dict[str, ParameterOfPython] = {
 """Options that Python is told of in other words than the help page."""
 _SEVERAL = re.compile("Sequence|Require|Checks")
 """What the annotation of a parameter has that takes several values."""
-_LAST = ("db", "query", "where", "inputs", "read", "buckets", "limits", "roles")
+_LAST = ("name", "names", "db", "query", "where", "inputs", "read", "buckets", "limits", "roles")
 """The order of the parameters at the end of a signature."""
 
 
@@ -127,9 +134,16 @@ class PublicFunction(Generic[Q, R]):
         for name, annotation, value in arguments:
             if annotation == "bool" and type(value).__name__ not in ("bool", "bool_"):
                 _refuse_wrong_type(name, annotation, value)
+        given = self._with_tuples(bound.arguments)
+        bound.arguments |= given
         bound.apply_defaults()
         try:
-            return self._answer(self._with_tuples(bound.arguments))
+            result = self._answer(bound.arguments)
+            if isinstance(result, Result) and is_python():
+                from sqlaudit.base.python_call import call_of
+
+                object.__setattr__(result, "call", call_of(self.__name__, given, self.options()))
+            return result
         except (TypeError, AttributeError):
             for argument in arguments:
                 _refuse_wrong_type(*argument)

@@ -252,6 +252,8 @@ def quoted(value: str) -> str:
 
 
 _SECRET = re.compile(r"(?i)pass(word|wd)?\s*=|\bpwd\s*=|token\s*=|secret\s*=")
+_NO_SECRET = re.compile(r"(?i)password\s*=\s*(''(?=\s|$)|$)")
+"""An empty password; what follows another blank is its value."""
 KINDS: Keys = {
     "duckdb": described("A DuckDB file, relative to the policy."),
     "env": described("Environment variable with a PostgreSQL URL or the name of a DuckDB file."),
@@ -314,9 +316,13 @@ def _connection(name: str, node: Node, mistakes: Mistakes) -> Connection | None:
 
 
 def holds_password(written: str) -> bool:
-    """Return True if a URL or conninfo string holds a password, or is written so oddly that it might."""
+    """Return True if a URL or conninfo string holds a password, or is written so oddly that it might.
+
+    An empty one is none, for libpq as well: `postgresql://auditor:@host`.
+    """
+    written = _NO_SECRET.sub("", written)
     user, at, _ = written.partition("://")[2].rpartition("@") if "://" in written else written.rpartition("@")
-    return bool(_SECRET.search(written)) or bool(at and ":" in user)
+    return bool(_SECRET.search(written)) or bool(at and ":" in user.removesuffix(":"))
 
 
 def database_of(connection: Connection) -> Whereabouts:

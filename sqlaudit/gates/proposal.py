@@ -13,8 +13,8 @@ from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.gates.nodes import yaml_read, yaml_text
 from sqlaudit.profiles.names import find_group_sizes, words_of
-from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, CountTable, ProfileResult, Role
-from sqlaudit.profiles.run import entity_by, keys, propose_entity, repeating
+from sqlaudit.profiles.result import ColumnFacts, ColumnProfile, CountTable, ProfileResult
+from sqlaudit.profiles.run import entity_by, keys, repeating
 
 _LONGEST = 90
 
@@ -24,7 +24,6 @@ class ProposedTable:
     """A table for the policy: how it is named there (`table` or `file`), and its profile.
 
     Args:
-        entity: the column that names the person of a row, and why it is thought to; both empty when none is.
         things: why the rows seem to be things and not people; empty when they may be people.
         read: how the file is read.
     """
@@ -32,8 +31,6 @@ class ProposedTable:
     kind: str
     written: str
     profile: ProfileResult
-    entity: str = ""
-    why: str = ""
     things: str = ""
     read: ReadOptions = field(default_factory=ReadOptions)
 
@@ -109,12 +106,7 @@ def _lines(connection: tuple[str, str] | None, tables: Sequence[ProposedTable], 
 
 def is_judged(table: ProposedTable) -> bool:
     """Return True if the policy requires something of a table; else it stands there as a comment."""
-    named = any(not column.proposal.by_sets for column in _of(table, Role.QUASI_IDENTIFIER))
-    return table.profile.cells is not None or (named and not table.things)
-
-
-def _of(table: ProposedTable, role: Role) -> list[ColumnProfile]:
-    return [column for column in table.profile.columns if column.role is role]
+    return table.profile.cells is not None or (bool(table.profile.roles.quasi_identifiers) and not table.things)
 
 
 def _table(table: ProposedTable) -> Iterator[str]:
@@ -130,27 +122,30 @@ def _table(table: ProposedTable) -> Iterator[str]:
         yield "  # no column is likely to be known to others"
     if not table.profile.rows:
         yield "  severity: warn # the table has no rows yet; change to error when it has"
+    roles, entity = table.profile.roles, table.profile.entity
     yield "  # What others may know about a person:"
-    yield from _role("quasi_identifiers", _of(table, Role.QUASI_IDENTIFIER))
-    if _of(table, Role.SENSITIVE):
+    yield from _role("quasi_identifiers", _of(table, roles.quasi_identifiers))
+    if undecided := _of(table, table.profile.undecided):
+        yield "    # To decide, because they single people out. If others know them, remove the #:"
+        yield from (f"    # - {column_scalar(column.name)}{_why(column)}" for column in undecided)
+    if roles.sensitive:
         yield "  # What others should not learn:"
-        yield from _role("sensitive", _of(table, Role.SENSITIVE))
-    naming = [column for column in _of(table, Role.DIRECT_IDENTIFIER) if column.name != table.entity]
-    if naming:
+        yield from _role("sensitive", _of(table, roles.sensitive))
+    if roles.identifiers:
         yield "  # What identifies a person directly: do not publish it."
-        yield from _role("identifiers", naming)
+        yield from _role("identifiers", _of(table, roles.identifiers))
     if table.profile.unreadable:
         yield f"  # Not checked, because the role may not read them: {_names(table.profile.unreadable)}"
-    if table.entity:
+    if entity is not None:
         yield "  # Column that identifies the person; others may know several rows of a person:"
-        yield f"  entity: {column_scalar(table.entity)} # {_printable(table.why)}"
+        yield f"  entity: {column_scalar(entity.column)} # {_printable(entity.reason)}"
     else:
         yield "  # entity: patient_id # when a person may have several rows"
     yield "  requirements:"
     yield "    - k: 5 # every group has at least five members"
-    if table.entity:
+    if entity is not None:
         yield "    - km@2: 5 # also for attackers who know two rows of a person"
-    if _of(table, Role.SENSITIVE):
+    if roles.sensitive:
         yield "    - l: 2 # every group has at least two values"
         yield "      severity: warn"
     yield "    # - column_sets: {max_size: 3, k: 5, share: 1%} # no three columns single people out"
@@ -179,14 +174,13 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
+def _of(table: ProposedTable, names: Sequence[str]) -> list[ColumnProfile]:
+    return [column for column in table.profile.columns if column.name in names]
+
+
 def _role(role: str, columns: Sequence[ColumnProfile]) -> Iterator[str]:
-    if not any(not column.proposal.by_sets for column in columns):
-        yield f"  {role}: []"
-    else:
-        yield f"  {role}:"
-    for column in sorted(columns, key=lambda column: column.proposal.by_sets):
-        mark = "# " if column.proposal.by_sets else ""
-        yield f"    {mark}- {column_scalar(column.name)}{_why(column)}"
+    yield f"  {role}:" if columns else f"  {role}: []"
+    yield from (f"    - {column_scalar(column.name)}{_why(column)}" for column in columns)
 
 
 def _why(column: ColumnProfile) -> str:
@@ -235,8 +229,7 @@ def _with_entity(
         for key in _joining(engine, relation, column.facts, table, keys_of_people)
     )
     by_key = (entity_by(column, f"every value is in {key.facts.name} of {key.table.written}") for column, key in joined)
-    entity = next(by_key, None) or propose_entity(table.profile.columns)
-    return table if entity is None else replace(table, entity=entity.column, why=entity.reason)
+    return replace(table, profile=replace(table.profile, entity=next(by_key, None) or table.profile.entity))
 
 
 def _joining(

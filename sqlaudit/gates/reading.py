@@ -483,7 +483,7 @@ def _inputs(node: Node, connection: str, folder: Path) -> Inputs:
 def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
     """The tables of a policy, each with what the others say of it: a twin is a mistake, and an original may be one."""
     targets = {(table.connection, table.name): table.target for table in tables if table.target is not None}
-    return tuple(_with_others(_with_twin(table, tables), targets) for table in tables)
+    return tuple(_with_others(_with_rival(_with_twin(table, tables), tables), targets) for table in tables)
 
 
 def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
@@ -495,6 +495,25 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     sentence = (
         f"{table.name!r} also stands in line {twin.place.line}: two policies for one table. Merge them, or "
         "give each a 'name' of its own."
+    )
+    return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
+
+
+def _release_file(table: TableEntry) -> Path | None:
+    file = None if table.release is None else table.release.file
+    return None if file is None else file.resolve()
+
+
+def _with_rival(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
+    """The table; where another has its release in the same file, both get the mistake: one would replace the other."""
+    file = _release_file(table)
+    others = () if file is None else (other for other in tables if other is not table)
+    rival = next((other for other in others if _release_file(other) == file), None)
+    if rival is None:
+        return table
+    sentence = (
+        f"the release of {table.name!r} has the same 'to' as that of {rival.name!r} in line {rival.place.line}. Give "
+        "each release a file of its own."
     )
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 

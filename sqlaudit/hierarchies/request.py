@@ -32,7 +32,7 @@ from sqlaudit.base.options import (
 )
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Kind, Statement
-from sqlaudit.base.spec import LOOK, Target, make_target
+from sqlaudit.base.spec import LOOK, Target, target_from
 from sqlaudit.base.sql import render
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Engine, provenance
@@ -125,12 +125,6 @@ _LEVELS = OptionKind("levels", lambda _, value: value, python="Mapping[str, Any]
 """Levels as Python states them."""
 
 
-def _target(given: Given, _: str) -> Target:
-    """Return the target, which Python must name, and be it None."""
-    named = {name: given[name] for name in ("query", "where", "read") if name in given}
-    return make_target(given["target"], role="target", **named)
-
-
 def _target_options() -> Iterator[Option]:
     yield Option("target", TABLE, _TARGET_HELP, LOOK, needed=True, positional=True, only_python=True)
 
@@ -174,7 +168,9 @@ class HierarchyRequest:
         UsageError: the file cannot be written.
     """
 
-    target: Target = part(_target, _target_options, parameters=("query", "where", "read"))
+    target: Target = part(
+        lambda given, _: target_from(given, "target"), _target_options, parameters=("name", "query", "where", "read")
+    )
     hierarchy: Hierarchy = part(_hierarchy, _hierarchy_options)
     to: Path | None = option(
         None,

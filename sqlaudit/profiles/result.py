@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -266,6 +266,20 @@ class ProposedEntity(base.Documented):
     reason: str
 
 
+class ProposedRoles(TypedDict):
+    """The roles that an audit of the table would be given.
+
+    Args:
+        undecided: columns without a role that single people out: a person decides whether others know them.
+    """
+
+    quasi_identifiers: list[str]
+    sensitive: list[str]
+    identifiers: list[str]
+    entity: str | None
+    undecided: list[str]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProfileResult(base.MeasuredResult, Shown):
     """The result of a profile.
@@ -312,15 +326,34 @@ class ProfileResult(base.MeasuredResult, Shown):
 
     @property
     def likely(self) -> tuple[str, ...]:
-        """The quasi-identifiers to audit first: without those that only column sets speak for, and without columns that
-        have a value of their own in almost every row."""
-        known = (column for column in self.columns if column.role is Role.QUASI_IDENTIFIER)
-        return tuple(one.name for one in known if not one.proposal.by_sets and not one.facts.nearly_unique)
+        """The quasi-identifiers that every proposal names: their names or values suggest that others know them."""
+        return tuple(column.name for column in self.columns if _is_likely(column))
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns that every proposal leaves out: they single people out, and nothing shows who knows them."""
+        return tuple(name for name in self.named(Role.QUASI_IDENTIFIER) if name not in self.likely)
 
     @property
     def roles(self) -> Roles:
-        """The proposed roles, in the form an audit takes them; of quasi-identifiers the likely ones."""
-        return Roles(self.likely, self.named(Role.SENSITIVE), self.named(Role.DIRECT_IDENTIFIER))
+        """The proposed roles, in the form an audit takes them; the entity has no other role."""
+        entity = None if self.entity is None else self.entity.column
+        likely, sensitive, identifiers = (
+            tuple(name for name in names if name != entity)
+            for names in (self.likely, self.named(Role.SENSITIVE), self.named(Role.DIRECT_IDENTIFIER))
+        )
+        return Roles(likely, sensitive, identifiers, entity)
+
+    @base.told("columns", base.key("roles"))
+    def _roles(self) -> ProposedRoles:
+        roles = self.roles
+        return {
+            "quasi_identifiers": list(roles.quasi_identifiers),
+            "sensitive": list(roles.sensitive),
+            "identifiers": list(roles.identifiers),
+            "entity": roles.entity,
+            "undecided": list(self.undecided),
+        }
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -332,12 +365,22 @@ class ProfileResult(base.MeasuredResult, Shown):
         )
 
 
-TITLES = {
-    Role.DIRECT_IDENTIFIER: "Direct identifiers (always leave them out)",
-    Role.QUASI_IDENTIFIER: "Quasi-identifiers (others may know them)",
-    Role.SENSITIVE: "Sensitive attributes (others must not learn them)",
-    Role.OTHER: "Other columns",
-}
+def _is_likely(column: ColumnProfile) -> bool:
+    """Return True for a quasi-identifier because of its contents, not only because it singles people out."""
+    return column.role is Role.QUASI_IDENTIFIER and column.proposal.concept is not None
+
+
+_TITLES: tuple[tuple[str, Callable[[ColumnProfile], bool]], ...] = (
+    ("Direct identifiers (always leave them out)", lambda column: column.role is Role.DIRECT_IDENTIFIER),
+    ("Quasi-identifiers (others may know them)", _is_likely),
+    (
+        "To decide (they single people out if others know them)",
+        lambda column: column.role is Role.QUASI_IDENTIFIER and not _is_likely(column),
+    ),
+    ("Sensitive attributes (others must not learn them)", lambda column: column.role is Role.SENSITIVE),
+    ("Other columns", lambda column: column.role is Role.OTHER),
+)
+"""The tables of columns, each with what is in it."""
 _RIGHT = "Proposals follow from names and from counts of values. Check them against what you know."
 _ALONE = "Sets of columns were not searched. Several columns together can single people out although none does alone."
 _TEXTS = "Text that looks harmless can still name a person."
@@ -387,9 +430,9 @@ class ProfileReport(MeasuredReport[ProfileResult]):
             yield doc.bad(f"{doc.listed(identifiers)} {looks_like('direct identifier', identifiers)}.")
         if result.likely:
             yield f"Others may know {doc.listed(result.likely)}."
-        if telling := [name for name in result.named(Role.QUASI_IDENTIFIER) if name not in result.likely]:
-            verb, them = ("singles", "it") if len(telling) == 1 else ("single", "them")
-            yield f"{doc.listed(telling)} {verb} people out if others know {them}."
+        if undecided := result.undecided:
+            verb, them = ("singles", "it") if len(undecided) == 1 else ("single", "them")
+            yield f"{doc.listed(undecided)} {verb} people out if others know {them}."
         if result.named(Role.SENSITIVE):
             yield f"Others must not learn {doc.listed(result.named(Role.SENSITIVE))}."
         if result.entity is not None:
@@ -401,8 +444,8 @@ class ProfileReport(MeasuredReport[ProfileResult]):
             yield doc.warning("The table has no rows. Roles are proposed by names only.")
 
     def sections(self, result: ProfileResult) -> Iterator[tuple[doc.Section, ...]]:
-        for role, title in TITLES.items():
-            rows = [_row(column) for column in result.columns if column.role is role]
+        for title, belongs in _TITLES:
+            rows = [_row(column) for column in result.columns if belongs(column)]
             yield doc.section(title, doc.table(_HEADINGS, rows))
         yield doc.section("Columns that together single people out", *_sets_together(result))
         yield doc.section("Notes", _remarks(result))
@@ -536,12 +579,13 @@ def _next(result: ProfileResult) -> doc.Content:
     if result.cells is not None:
         by, count = list(result.cells.by), [result.cells.count]
         return _command("Check the cells:", "aggregates", result, by=by, count=count, require="threshold=5")
-    known, secret = result.likely, result.named(Role.SENSITIVE)
-    if not known:
+    roles = result.roles
+    if not roles.quasi_identifiers:
         return (f"Name the columns that others may know with {spelled('qi')}, then run {command('audit')}.",)
-    options: dict[str, list[str] | str] = {"qi": list(known), **({"sensitive": list(secret)} if secret else {})}
-    if result.entity is not None:
-        options |= {"entity": [result.entity.column], "require": "k=5,km@2=5"}
+    named = {"qi": roles.quasi_identifiers, "sensitive": roles.sensitive, "identifier": roles.identifiers}
+    options: dict[str, list[str] | str] = {option: list(names) for option, names in named.items() if names}
+    if roles.entity is not None:
+        options |= {"entity": [roles.entity], "require": "k=5,km@2=5"}
     return _command("Correct the roles, then audit:", "audit", result, **options)
 
 
@@ -567,17 +611,14 @@ def _command(what: str, name: str, result: ProfileResult, **options: list[str] |
     return doc.ProposedCommand(what, ("sqlaudit", name, shlex.quote(result.target), *words))
 
 
-def _questions(result: ProfileResult) -> doc.Content:
-    """Return the decisions that a person has to make about quasi-identifiers that the command leaves out."""
-    known = [column for column in result.columns if column.role is Role.QUASI_IDENTIFIER]
-    unique = [column.name for column in known if column.facts.nearly_unique]
-    open_ones = [column.name for column in known if column.proposal.by_sets and column.name not in unique]
-    said = []
-    if open_ones and result.cells is None:
-        it = "it" if len(open_ones) == 1 else "them"
-        said.append(f"Could others know {doc.listed(open_ones, _MOST_ASKED)}? Then add {it} to {spelled('qi')}.")
-    if unique and result.cells is None:
+def _questions(result: ProfileResult) -> Iterator[doc.Words]:
+    """Yield what a person has to decide: columns that the command leaves out, and those that no group shares."""
+    if result.cells is not None:
+        return
+    if undecided := result.undecided:
+        it = "it" if len(undecided) == 1 else "them"
+        yield f"Could others know {doc.listed(undecided, _MOST_ASKED)}? Then add {it} to {spelled('qi')}."
+    if unique := [one.name for one in result.columns if one.role is Role.QUASI_IDENTIFIER and one.facts.nearly_unique]:
         verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
         coarsen = f"Publish {it} coarsened, or leave {it} out."
-        said.append(f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}")
-    return said
+        yield f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlaudit.base.errors import MissingDriver
-from sqlaudit.base.result import plain
-from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, shortened, text_of
+from sqlaudit.base.result import PythonCall, plain
+from sqlaudit.reports.document import Bullets, Document, Facts, Paragraph, shortened, text_of, with_commands
 
 _LONGEST = 160
 """Letters of a line of a repr."""
@@ -95,6 +96,8 @@ def frame_of_rows(rows: list[dict[str, object]]) -> object:
 def document_of(result: object) -> Document:
     """Return the report on any result that a public function returns.
 
+    Of a call in Python it has the call, and what it proposes reads the same table.
+
     Raises:
         TypeError: the object is not such a result.
     """
@@ -102,7 +105,11 @@ def document_of(result: object) -> Document:
         raise TypeError(f"{type(result).__name__} has no report")
     module, _, name = result.shown_by.partition(":")
     document: Document = getattr(importlib.import_module(module), name)().document(result)
-    return document
+    call: PythonCall | None = getattr(result, "call", None)
+    if call is None:
+        return document
+    document = replace(document, about=replace(document.about, command=str(call)))
+    return with_commands(document, lambda command: replace(command, words=tuple(map(call.on_the_same, command.words))))
 
 
 def framed(result: object) -> str:

@@ -508,7 +508,8 @@ def _repeating(document: doc.Document) -> Iterator[str]:
     """
     about = document.about
     if about.command:
-        yield from ("<p>Command:</p>", _command(about.command))
+        what = "Call in Python:" if about.command.startswith("sqlaudit.") else "Command:"
+        yield from (f"<p>{what}</p>", _command(about.command))
     if about.checksum:
         yield from _block(doc.facts(("checksum", f"{about.checksum} (equal figures have equal checksums)")))
     every = (words for block in document.blocks for words in doc.words_of(block))

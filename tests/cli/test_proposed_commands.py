@@ -193,6 +193,51 @@ def test_commands_of_reports_on_several_files_run(workbook: Source, tmp_path: Pa
     assert count > 12
 
 
+def _events(folder: Path) -> list[str]:
+    """The options of a table of places, whose columns have odd names."""
+    names = ("Wer, wo", "x (m)", "y\u00a0(m)", "Zeit")
+    with (folder / "Wege 1.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = [(number, number % 4, number % 3, f"2024-05-01 10:{number:02}:00") for number in range(40)]
+        csv.writer(file, delimiter=";").writerows([names, *rows])
+    columns = zip(("--user", "--x", "--y", "--time"), names, strict=True)
+    return [str(folder / "Wege 1.csv"), *(word for flag, name in columns for word in (flag, typed(name)))]
+
+
+def test_commands_of_releases_places_and_synthetic_tables_run(workbook: Source, tmp_path: Path) -> None:
+    """Reports on several tables and on people repeat their commands with odd names, and a way to read each file."""
+    known, secret = workbook.list(AGE, SEX), ["--sensitive", workbook.list(ILLNESS)]
+    roles, person = ["--qi", known, *secret], ["--entity", workbook.list("Fall-Nr.")]
+    original, *reading = workbook.table
+    single = tmp_path / "einzeln.csv"
+    with single.open("w", encoding="utf-8", newline="") as file:
+        rows = {row[-2]: row for row in _rows()}
+        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows.values()])
+    sheet, boxes = reading[:2], ["--k", "2", "--box", "4", "--interval", "1h"]
+    asked = [
+        ["releases", single, single, *roles, *person],
+        ["compare", original, single, *roles, *sheet, "--read", "original:skip=2", "--synthetic", "--known", "1"],
+        ["compare", original, original, *roles, *reading, "--by-position"],
+        ["audit", *workbook.table, "--qi", known, "--population-size", "5000", "--require", "k=2"],
+        ["audit", *workbook.table, *roles, "--criteria", "public"],
+        ["persons", *workbook.table, *person, "--qi", known, "--require", "km@1=2"],
+        ["aggregates", single, "--by", known, "--count", workbook.list("Anzahl"), "--require", "threshold=2"],
+        ["cloak", *_events(tmp_path), *boxes],
+    ]
+    count = 0
+    for number, words in enumerate(asked):
+        for kind, suffix in (("html", "html"), ("json", "json")):
+            file = tmp_path / f"further{number}.{suffix}"
+            ran = run(*words, "-o", file)
+            assert ran.code in (0, 1), (words, ran.err)
+            found = dict.fromkeys(_words_in(file.read_text("utf-8"), kind))
+            assert any(command.startswith(f"sqlaudit {words[0]} ") for command in found), words
+            for command in found:
+                again = _run_again(command, workbook, tmp_path)
+                assert again.code in (0, 1), (command, again.err)
+                count += 1
+    assert count >= 2 * len(asked)
+
+
 def test_the_command_of_a_certificate_runs(source: Source, tmp_path: Path) -> None:
     file = tmp_path / "certificate.json"
     roles = ["--qi", source.list(AGE, ZIP), "--sensitive", source.list(ILLNESS), "--entity", source.list("Fall-Nr.")]

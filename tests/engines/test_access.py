@@ -12,7 +12,7 @@ from sqlaudit.reports.text import render_text
 from tests.audit_values import values_query
 
 SAID = {
-    "duckdb": "read only; only the named files were read",
+    "duckdb": "read only",  # a query without a file
     "postgres": "role auditor, in one read-only transaction",
     "spark": f"user {getpass.getuser()}, SELECT only; temporary views in a session of its own",
 }

@@ -12,6 +12,7 @@ from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import UsageError
 from sqlaudit.gates.connections import database_of, load_profile
 from sqlaudit.gates.result import Connection, Outcome, Place
+from tests.cli.runner import run
 from tests.gates.databases import PATIENTS, in_duckdb, write
 from tests.postgres_load import Loader
 from tests.postgres_server import PASSWORD, PostgresServer
@@ -187,3 +188,14 @@ def test_choices_and_filters_of_dbt_are_read(monkeypatch: pytest.MonkeyPatch) ->
         ("{{ env_var('NOT_THERE', '5432') | int }}", "5432"),
     ):
         assert _rendered(Node(written, "profiles.yml, line 1"), "path").text == value
+
+
+def test_init_takes_an_empty_password(
+    load: Loader, postgres_admin_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server trusts its own user, who has no password."""
+    load("patients", [(20, "f"), (30, "m")] * 6, ("age", "sex"))
+    monkeypatch.chdir(tmp_path)
+    ran = run("init", "--db", postgres_admin_url.replace("//postgres@", "//postgres:@"), "patients")
+    assert (ran.code, "wrote 'sqlaudit.yml' with 1 table" in ran.err) == (0, True), ran.err
+    assert run("test").code == 0

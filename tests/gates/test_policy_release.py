@@ -608,6 +608,20 @@ def test_one_of_several_releases_is_chosen_by_its_name(made: Path) -> None:
     assert (made / "b.csv").read_bytes() == (made / "release.csv").read_bytes()
 
 
+@pytest.mark.parametrize("to", ["release.csv", "./release.csv", "x/../release.csv"])
+def test_two_releases_in_one_file_are_refused(made: Path, to: str) -> None:
+    text = POLICY.replace("to: release.csv", f"to: {to}").replace(
+        "- file: people.csv", "- file: people.csv\n    name: b"
+    )
+    (made / "p.yml").write_text(POLICY + text.partition("tables:\n")[2], encoding="utf-8")
+    before = (made / "release.csv").read_bytes()
+    said = "has the same 'to' as that of"
+    for words in (["test"], ["lattice", "--select", "b", "--force"], ["lattice", "--force"]):
+        ran = run(words[0], "-f", made / "p.yml", *words[1:])
+        assert (ran.code, said in f"{ran.said} {ran.err}") == (2, True), ran
+    assert (made / "release.csv").read_bytes() == before
+
+
 def test_tables_of_people_are_not_joined(made: Path) -> None:
     text = POLICY.replace("version: 1\n", "version: 1\npersons: [{file: x.csv, entity: name}]\n")
     (made / "p.yml").write_text(text, encoding="utf-8")

@@ -162,7 +162,7 @@ def test_the_command_names_likely_columns_and_asks_of_the_others(tmp_path: Path)
     ran = run("profile", file)
     assert "--qi age --sensitive diagnosis" in ran.said.replace("\\ ", "")
     assert "Others may know age." in ran.said
-    assert "Could others know r? Then add it to --qi." in ran.said
+    assert "Could others know vxq and r? Then add them to --qi." in ran.said
     assert "vxq has a different value in almost every row. Publish it coarsened, or leave it out." in ran.said
     assert run("audit", file).err.endswith("`sqlaudit profile` proposes: age\n")
     assert sqlaudit.profile(file).roles.quasi_identifiers == ("age",)

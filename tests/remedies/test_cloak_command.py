@@ -278,6 +278,19 @@ def test_a_frame_is_cloaked_and_shows_itself_in_notebooks() -> None:
         sqlaudit.cloak(frame, **common, box="1km", interval="10min", publish_sql=True)
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_a_frame_have_any_unit(unit: str) -> None:
+    """Those of pandas 2 are nanoseconds. One minute apart, two by two in boxes of two minutes, as in the SELECT."""
+    times = pd.date_range("2024-01-01", periods=8, freq="min").astype(f"datetime64[{unit}]")
+    moved = pd.DataFrame({"who": range(8), "x": 0.0, "y": 0.0, "at": times})
+    named: dict[str, Any] = {"user": "who", "x": "x", "y": "y", "time": "at"}
+    found = sqlaudit.cloak(moved, **named, k=2, box=1, interval=120)
+    assert (found.passed, found.boxes, dict(found.dropped)) == (True, 4, {})
+    space = {"x_min": [-1.0], "x_max": 1.0, "y_min": -1.0, "y_max": 1.0}
+    boxes = pd.DataFrame({**space, "t_min": times[:1], "t_max": times[7:] + pd.Timedelta("1s")})
+    assert sqlaudit.audit_boxes(boxes, k=8, positions=moved, **named).passed
+
+
 def test_a_bound_that_the_table_has_already_is_refused() -> None:
     frame = pd.DataFrame({"who": ["a"], "x": [1], "y": [1], "t": [1], "X_Min": [1]})
     common: dict[str, Any] = {"user": "who", "x": "x", "y": "y", "time": "t", "k": 1, "box": 8, "interval": 8}

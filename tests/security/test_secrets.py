@@ -306,11 +306,24 @@ def test_parts_are_named_where_they_are_sure(db: str, sentence: str, nobody_answ
         "host=h PASSWORD=x",
         "sc://h/;token=x",
         "sc://h/;user_id=a;TOKEN = x",
+        "postgresql://u::@h/db",
+        "postgresql://u:p:@h/db",
+        "postgresql://u:p@w:@h/db",
+        "host=h password= dbname=x",  # libpq passes over the blank
+        "host=h password=''x",
+        "host=h password='' password=x",
     ],
 )
 def test_a_policy_refuses_what_might_be_a_password(written: str) -> None:
     assert holds_password(written)
     assert not holds_password("postgresql://auditor@db.example.org:5433/clinic?sslmode=require")
+
+
+@pytest.mark.parametrize(
+    "written", ["postgresql://u:@h/db", "host=h password=", "password='' host=h", "postgresql://h/db?password="]
+)
+def test_an_empty_password_is_none(written: str) -> None:
+    assert not holds_password(written)
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,14 @@ END
 {% if kind == "decimal" and dialect == "duckdb" %}CAST(CAST({{ value }} AS VARCHAR) AS DOUBLE){% else %}CAST({{ value }} AS DOUBLE){% endif %}
 {%- endmacro %}
 
-{# A time as microseconds since 1970 (UTC), NULL outside the years 1 to 9999. #}
+{# A time as microseconds since 1970 (UTC), NULL outside the years 1 to 9999. DuckDB's timestamps of nanoseconds end in 2262
+   and cannot be compared with these years. #}
 {% macro microseconds(value) %}
+{% set moment = "CAST(" ~ value ~ " AS TIMESTAMP)" if dialect == "duckdb" else value %}
 CASE
-    WHEN {{ value }} >= CAST('0001-01-01 00:00:00' AS TIMESTAMP) AND {{ value }} <= CAST('9999-12-31 23:59:59' AS TIMESTAMP)
+    WHEN {{ moment }} >= CAST('0001-01-01 00:00:00' AS TIMESTAMP) AND {{ moment }} <= CAST('9999-12-31 23:59:59' AS TIMESTAMP)
     {% if dialect == "duckdb" %}
-    THEN EPOCH_US(CAST({{ value }} AS TIMESTAMP))
+    THEN EPOCH_US({{ moment }})
     {% elif dialect == "spark" %}
     THEN UNIX_MICROS(CAST({{ value }} AS TIMESTAMPTZ))
     {% else %}

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal, Protocol
 
-from sqlaudit.base.result import IF_ANY, MEANING, Documented, Number, Result, ShownRoles, Status, Warned, key, told
+from sqlaudit.base.result import (
+    IF_ANY,
+    MEANING,
+    Documented,
+    Number,
+    PythonCall,
+    Result,
+    ShownRoles,
+    Status,
+    Warned,
+    key,
+    told,
+)
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles
 from sqlaudit.classes.failing import ClassSizes
 from sqlaudit.models.base import IDENTIFIER, SAFE_HARBOR, Check, Model
@@ -273,6 +285,8 @@ class AuditFigures(Protocol):
     def versions(self) -> Mapping[str, str]: ...
     @property
     def time(self) -> str: ...
+    @property
+    def call(self) -> PythonCall | None: ...
 
 
 def criteria_of(result: AuditFigures, *, public: bool = False, presets: Iterable[str] = ()) -> CriteriaResult:
@@ -286,7 +300,7 @@ def criteria_of(result: AuditFigures, *, public: bool = False, presets: Iterable
     Raises:
         UsageError: an unknown preset.
     """
-    telling = Telling(BASE if public else 1)
+    presets, telling = tuple(presets), Telling(BASE if public else 1)
     figures = _Figures(result, telling)
     required = [ToldFigure(one.text, doc.text_of(VERDICTS[one.status]).lower()) for one in result.required]
     return CriteriaResult(
@@ -302,7 +316,14 @@ def criteria_of(result: AuditFigures, *, public: bool = False, presets: Iterable
         remarks=result.remarks,
         versions=result.versions,
         time=result.time,
+        call=None if result.call is None else replace(result.call, then=_method(public, presets)),
     )
+
+
+def _method(public: bool, presets: tuple[str, ...]) -> str:
+    """Return the source of the method that returned the answers."""
+    arguments = (["public=True"] if public else []) + ([f"presets={list(presets)!r}"] if presets else [])
+    return f".by_criteria({', '.join(arguments)})"
 
 
 def _criteria(found: _Figures, names: Iterable[str]) -> Iterator[Criterion]:

@@ -210,7 +210,7 @@ class DuckDBEngine(Engine):
         """Return what the engine may do. DuckDB has no roles: databases are attached read-only, and files that nobody
         named are closed.
         """
-        return "read only; only the named files were read"
+        return "read only; only the named files were read" if self._session.files else "read only"
 
     def cancel(self) -> None:
         """Stop the running statement; safe from any thread. The next statement is not affected."""

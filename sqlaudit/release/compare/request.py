@@ -27,7 +27,17 @@ from sqlaudit.base.options import (
     part,
 )
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.spec import LOOK, ROLES, Folding, NullPolicy, Requirement, Target, make_target, values_option
+from sqlaudit.base.spec import (
+    LOOK,
+    ROLES,
+    Folding,
+    NullPolicy,
+    Requirement,
+    Target,
+    make_target,
+    name_from,
+    values_option,
+)
 from sqlaudit.models.measures import NOISE, Measure, chosen
 from sqlaudit.models.required import inputs_option, requirements_part
 
@@ -63,7 +73,10 @@ def _table(given: Given, parameter: str) -> Target | None:
     table = given.get(parameter)
     if isinstance(table, str) and not table:
         raise UsageError("Every table needs a name, but one is empty.")
-    return None if table is None else make_target(table, read=given.get("read"), role=parameter)
+    if table is None:
+        return None
+    name = name_from(given, parameter, is_main=parameter == "release")
+    return make_target(table, read=given.get("read"), role=parameter, name=name, frame=parameter)
 
 
 def _needed_table(given: Given, parameter: str) -> Target:
@@ -101,7 +114,7 @@ class CompareRequest:
         UsageError: options that exclude each other, or a number out of its range.
     """
 
-    original: Target = part(_needed_table, parameters=("original",), kind="original")
+    original: Target = part(_needed_table, parameters=("original", "name"), kind="original")
     release: Target = part(_release, parameters=("release", "read", "buckets"), kind="release")
     other: Target | None = option(
         None,

@@ -21,8 +21,12 @@ def _targets(given: Given, _: str) -> tuple[Target, ...]:
     tables = given["targets"]
     several = tables if isinstance(tables, Sequence) and not isinstance(tables, str) else (tables,)
     roles = [Path(table).name if isinstance(table, str | Path) else "" for table in several]
+    names = tuple(given.get("names") or ("",) * len(several))
+    if len(names) != len(several):
+        raise UsageError(f"{spelled('names')} has {len(names)} names for {len(several)} releases. Name all or none.")
     targets = (
-        make_target(table, read=given.get("read"), role=role) for table, role in zip(several, roles, strict=True)
+        make_target(table, read=given.get("read"), role=role, name=name)
+        for table, role, name in zip(several, roles, names, strict=True)
     )
     return tuple(
         target if target.label or target.relation else replace(target, label=f"release {position}")
@@ -46,7 +50,7 @@ class SeriesRequest:
         UsageError: fewer than two releases, a missing role, or a number out of bounds.
     """
 
-    targets: tuple[Target, ...] = part(_targets, parameters=("targets", "read"), kind="releases")
+    targets: tuple[Target, ...] = part(_targets, parameters=("targets", "names", "read"), kind="releases")
     entity: str = option("", COLUMN, "Column that identifies the person in every release.", ROLES, metavar="COLUMN")
     qi: tuple[str, ...] = option((), NAMES, "Quasi-identifiers, as published.", ROLES, metavar="COLUMNS")
     sensitive: tuple[str, ...] = option((), NAMES, "Sensitive columns.", ROLES, metavar="COLUMNS")
