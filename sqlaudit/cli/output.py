@@ -47,9 +47,9 @@ class Output:
         if self.format == "json":
             from sqlaudit.reports.stored import to_json as stored_document
 
-            text = render_json({**data(), "report": stored_document(self._covered(document()))})
+            text = render_json({**data(), "report": stored_document(self.covered(document()))})
         else:
-            covered = self._covered(document())
+            covered = self.covered(document())
             text = laid_out(covered, self.format, self.width, self.colour, self.at_terminal and not sql)
             if sql and self.format == "markdown":
                 text += f"\n```sql\n{sql};\n```\n"
@@ -57,7 +57,7 @@ class Output:
                 text += "\n" + "\n".join(map(visible, sql.splitlines())) + ";\n"
         self.write(text)
 
-    def _covered(self, document: Document) -> Document:
+    def covered(self, document: Document) -> Document:
         """Return the document with the cover page of the caller, and with commands that run.
 
         Pages repeat the command that made them. Those that a report proposes read the same table in the same way.
@@ -160,13 +160,15 @@ _SHOWN_OPTIONS = (
     *("--criteria", "--witness", "--pieces", "--workload", "--exclude", "--key", "--match", "--other-qi", "--reviewed"),
     *("--household", "--sequence", "--static", "--static-from", "--value", "--contributors", "--person", "--weight"),
     *("--only", "--measures", "--identified", "--other-release", "--level", "--widths", "--mask", "--chain", "--beta"),
-    *("--epsilon", "--delta", "--start", "--bucket-column", "--bucket-count"),
+    *("--epsilon", "--delta", "--start", "--bucket-column", "--bucket-count", "--select", "--owner"),
 )
 """Options whose values a report shows anyway."""
 _CONFIDENTIAL = ("--db", "--query", "--where", "--certificate-key")
 _READING = "Input"
 """The section of the options that say what is read, and how."""
-_OUTPUT_OPTIONS = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
+COVER = "Cover page"
+"""The section of the options that say for whom a report is; a repeated command has none of them."""
+_OUTPUT_OPTIONS = ("-o", "--output", "--format")
 
 
 def command_line(context: click.Context) -> str:
@@ -206,7 +208,7 @@ def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | 
         else:
             if not equals:  # the value is the next word
                 value = remaining.pop(0) if remaining else ""
-            if name not in _OUTPUT_OPTIONS:
+            if name not in _OUTPUT_OPTIONS and getattr(option, "section", "") != COVER:
                 yield option, [name, value if _is_shown(option, name, value) else HIDDEN]
 
 

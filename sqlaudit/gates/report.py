@@ -112,7 +112,7 @@ class GateReport(Report[GateResult]):
         yield doc.section("Limits of this audit", _NOT_SAID)
 
     def about(self, result: GateResult) -> doc.About:
-        return doc.About()
+        return doc.About(result.policy, result.time)
 
 
 def told_line(test: GateTest, policy: str) -> doc.Toned:
@@ -253,6 +253,7 @@ def accepted_document(result: GateResult) -> doc.Document:
         (from_now_on, *notices_of(result)),
         doc.section("Accepted failures", (told_line(test, result.policy) for test in short)),
         doc.section("Not accepted", (*_mistakes(result), *(told_line(test, result.policy) for test in left))),
+        about=doc.About(result.policy, result.time, kind="Baseline"),
     )
 
 
@@ -265,6 +266,9 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
             for (name, requirement, sensitive), listed in moments.items()
+        ),
+        about=doc.About(
+            file, max((one.finished for listed in moments.values() for one in listed), default=""), kind="History"
         ),
     )
 

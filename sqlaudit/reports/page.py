@@ -552,7 +552,7 @@ def _header(document: doc.Document) -> Iterator[str]:
         for one in document.figures:
             yield f'<div class="{one.tone}"><dt>{_escaped(one.name)}</dt><dd>{_escaped(one.value)}</dd></div>'
         yield "</dl>"
-    yield from _blocks((*document.lead[len(document.opening) :], *doc.asked_by(about)))
+    yield from _blocks((*document.lead[len(document.opening) :], *(doc.asked_by(about) if about.purpose else ())))
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
