@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows, write_text
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows
 from sqlaudit.base.options import FILE, listed, option
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell, worst

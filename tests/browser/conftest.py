@@ -97,7 +97,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     counts.write_text("region,ill,n\nnorth,flu,2\nnorth,cold,30\nsouth,flu,9\nsouth,cold,12\n", "utf-8")
     certificate, boxes = folder / "certificate.json", folder / "boxes.csv"
     targets: dict[str, list[Path]] = {"verify": [certificate], "aggregates": [counts], "boxes": [boxes]}
-    targets |= dict.fromkeys(("test", "releases", "baseline", "history", "models", "model", "rules"), [])
+    targets |= {name: [] for name in ("test", "releases", "baseline", "history", "models", "model", "rules")}
     qi = ["--qi", "age,sex,zip"]
     sensitive = ["--sensitive", "ill"]
     asked = {
@@ -118,9 +118,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "aggregates": ["--by", "region,ill", "--count", "n", "--require", "threshold=5"],
         "verify": [],
         "criteria": [*qi, *sensitive, "--criteria", "internal"],
-        "population": [*qi, "--population-size", "90000", "--require", "population_uniqueness=5%,journalist_risk=10%"],
+        "population": [*qi, "--population-size", "90000", "--require", "population_uniqueness=5%"],
         "releases": ["may.csv", "june.csv", "--entity", "id", "--qi", "age,zip", *sensitive],
-        "synthetic": ["synthetic.csv", *qi, *sensitive, "--synthetic", "--require", "disco=5%", "--workload", "5"],
+        "synthetic": ["synthetic.csv", *qi, *sensitive, "--synthetic", "--require", "disco=5%"],
         "what if": ["--qi", "sex", *sensitive, "--given", "knowledge.yml"],
         "boxes": ["--audit-only", "--k", "9"],
         "baseline": POLICY_FILE,
