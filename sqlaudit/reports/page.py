@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
+from itertools import chain
 from typing import Any, TypeVar
 
 from sqlaudit.base.errors import InputError
@@ -430,7 +431,7 @@ KINDS: Mapping[str, Callable[[Mapping[str, object], float], tuple[float, list[st
 _Cell = TypeVar("_Cell", doc.Column, doc.Words)
 _LONG_NAME = 24
 """Letters from which on the first cells of a row stand above its numbers on a phone."""
-_LONG_TABLE, _FIRST_ROWS = 18, 12
+_LONG_TABLE, _FIRST_ROWS, _FEW_ROWS = 18, 12, 8
 """Tables of more rows than the first number show as many as the second, and fold the others."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A browser that reads this refuses every request, and every script but the page's own, whatever the page holds."""
@@ -501,11 +502,13 @@ def _for_readers(document: doc.Document, shown: doc.Picture | None) -> Iterator[
         blocks = [
             block for block in section.blocks if not isinstance(block, doc.ProposedCommand) and block is not shown
         ]
+        lines = _blocks(blocks)
         pictures = [block for block in blocks if isinstance(block, doc.Picture)]
         if len(pictures) == 1:  # one looks before one reads
-            blocks = [*pictures, *(block for block in blocks if block is not pictures[0])]
+            others = (block for block in blocks if block is not pictures[0])
+            lines = chain(_block(pictures[0]), *(_beside_bars(block, pictures[0]) for block in others))
         if blocks and not (section.repeating or section.folded or all(isinstance(b, doc.Code) for b in blocks)):
-            yield section.title, _blocks(blocks)
+            yield section.title, lines
     if repeated := list(_repeating(document)):
         yield "How to repeat this", repeated
     yield from ((signing.title, _blocks(signing.blocks)) for signing in doc.signed_by(document.about))
@@ -522,6 +525,14 @@ def _for_readers(document: doc.Document, shown: doc.Picture | None) -> Iterator[
                 len(section.blocks),
             )  # texts behind one summary, each behind its own
             yield section.title, _folded(f"Show all {doc.count(number)}", lines) if number > 1 else lines
+
+
+def _beside_bars(block: doc.Block, picture: doc.Picture) -> Iterable[str]:
+    """Return the lines of a block beside a picture; a long table of what its bars show is folded."""
+    repeats = picture.kind == "bars" and isinstance(block, doc.Table) and len(block.columns) == 2
+    if repeats and isinstance(block, doc.Table) and len(block.rows) > _FEW_ROWS:
+        return _folded(f"All {doc.count(len(block.rows))} figures", _block(block))
+    return _block(block)
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
