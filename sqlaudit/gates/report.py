@@ -299,8 +299,10 @@ def accepted_document(result: GateResult) -> doc.Document:
 def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.Document:
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
+    latest = [listed[0] for listed in moments.values() if listed and listed[0].run == max(runs)]
+    passed = doc.count(sum(moment.outcome == Outcome.PASS for moment in latest))
     return doc.compose(
-        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} over the last {doc.plural(len(runs), 'run')}"),
+        f"{file}: {passed} of {doc.plural(len(moments), 'test')} passed in the last run ({len(runs)} shown)",
         (),
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
