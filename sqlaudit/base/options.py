@@ -624,6 +624,8 @@ SHOWN = frozenset(
         "start",
         "bucket_column",
         "bucket_count",
+        "select",
+        "owner",
     ]
 )
 """Options of columns, numbers and names of models, whose texts a report may repeat."""

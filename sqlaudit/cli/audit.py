@@ -13,9 +13,9 @@ from sqlaudit.audits.request import AuditRequest
 from sqlaudit.base.errors import EngineError, ExitCode, Incomplete, UsageError
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.cli.exits import say, tell, worst
-from sqlaudit.cli.options import FurtherReports, cover_options, further_options, output_options
+from sqlaudit.cli.options import FurtherReports, further_options, output_options
 from sqlaudit.cli.runner import Job, job_command
-from sqlaudit.reports.document import About, plural
+from sqlaudit.reports.document import plural
 
 if TYPE_CHECKING:
     from sqlaudit.audits.result import AuditResult
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sqlaudit.engines.contract import Engine
 
 
-@job_command(AuditRequest, output_options, cover_options, further_options)
-def command(job: Job, request: AuditRequest, cover: About, further: FurtherReports) -> int:
+@job_command(AuditRequest, output_options, further_options)
+def command(job: Job, request: AuditRequest, further: FurtherReports) -> int:
     """Measure how easily the people in a table can be re-identified.
 
     TARGET is a file (CSV, Excel, Parquet, JSON, Arrow, SPSS, Stata, SAS; globs work), or with --db a table or view.
@@ -47,7 +47,7 @@ def command(job: Job, request: AuditRequest, cover: About, further: FurtherRepor
         request = replace(request, requirements=(*request.requirements, *besides))
     if request.worst_classes is None and job.output.format not in ("html", "json"):
         request = replace(request, worst_classes=0)  # texts do without the statement
-    return run_audit(replace(job, output=replace(job.output, cover=cover)), request, further)
+    return run_audit(job, request, further)
 
 
 def run_audit(job: Job, request: AuditRequest, further: FurtherReports = FurtherReports()) -> int:

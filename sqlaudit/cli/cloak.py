@@ -9,7 +9,7 @@ import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.options import all_options_of
-from sqlaudit.cli.options import whole_request
+from sqlaudit.cli.options import output_options_with, whole_request
 from sqlaudit.cli.output import say_written
 from sqlaudit.cli.requests import OptionGroup, in_section, option_values
 from sqlaudit.cli.runner import Job, job_command
@@ -72,7 +72,8 @@ def _check_audit(values: Mapping[str, object]) -> None:
         raise UsageError(f"--{column} needs --positions or --observations: name such a table.")
 
 
-@job_command(OptionGroup(_request, *_parameters()))
+# Its --owner is the column of who owns a property
+@job_command(OptionGroup(_request, *_parameters()), output=output_options_with(owner="--report-owner"))
 def command(job: Job, request: CloakRequest | BoxRequest) -> int:
     """Hide each message among k users, in a box in space and time.
 

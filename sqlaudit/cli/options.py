@@ -39,7 +39,7 @@ from sqlaudit.base.spec import (
     Target,
     table_options_from_texts,
 )
-from sqlaudit.cli.output import output_for
+from sqlaudit.cli.output import COVER, output_for
 from sqlaudit.cli.requests import (
     PATH,
     OptionGroup,
@@ -293,27 +293,47 @@ def whole_request(request: type[object], last: Sequence[str] = (), **help_texts:
 
 
 _output_option = in_section("Output")
-_cover_option = in_section("Cover page")
-cover_options = group_options(
-    "cover",
-    About,
-    _cover_option("--title", default="", metavar="TEXT", help="Title of the report."),
-    _cover_option("--owner", default="", metavar="TEXT", help="Person responsible for the table."),
-    _cover_option("--purpose", default="", metavar="TEXT", help="Purpose of the table."),
-    _cover_option("--sign-off", multiple=True, metavar="WHO", help="Line for a signature. Repeatable."),
-)
+_cover_option = in_section(COVER)
+
+
+def cover_parameters(owner: str = "--owner") -> tuple[click.Parameter, ...]:
+    """Return the options of the cover page of a report; `owner` is the flag for who is responsible for the table."""
+    return (
+        _cover_option("--title", default="", metavar="TEXT", help="Title of the report."),
+        _cover_option(owner, "about_owner", default="", metavar="TEXT", help="Person responsible for the table."),
+        _cover_option("--purpose", default="", metavar="TEXT", help="Purpose of the table."),
+        _cover_option("--sign-off", multiple=True, metavar="WHO", help="Line for a signature. Repeatable."),
+    )
+
+
+def cover_of(*, title: str, about_owner: str, purpose: str, sign_off: tuple[str, ...]) -> About:
+    """Return what the options of a cover page say."""
+    return About(title=title, owner=about_owner, purpose=purpose, sign_off=sign_off)
+
+
+cover_options = group_options("cover", cover_of, *cover_parameters())
 """Cover page of the report; the command gets `cover: About`."""
-output_options = group_options(
-    "output",
-    output_for,
-    _output_option(
-        "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
-    ),
-    _output_option(
-        "-o", "--output", "output_file", type=PATH, metavar="FILE", writes=True, help="Write the report to a file."
-    ),
-)
-"""Format and file of the report; the command gets `output: Output`."""
+
+
+def output_options_with(owner: str = "--owner") -> OptionGroup:
+    """Return the format, file and cover page of the report; the command gets `output: Output`."""
+    return group_options(
+        "output",
+        lambda output_format, output_file, **cover: replace(
+            output_for(output_format, output_file), cover=cover_of(**cover)
+        ),
+        _output_option(
+            "--format", "output_format", type=click.Choice(FORMATS), help="Default: text, or by the ending of --output."
+        ),
+        _output_option(
+            "-o", "--output", "output_file", type=PATH, metavar="FILE", writes=True, help="Write the report to a file."
+        ),
+        *cover_parameters(owner),
+    )
+
+
+output_options = output_options_with()
+"""Format, file and cover page of the report; the command gets `output: Output`."""
 
 further_options = request_options(FurtherReports, "further")
 """Further outputs of an audit; the command gets `further: FurtherReports`."""

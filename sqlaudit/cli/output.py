@@ -48,9 +48,9 @@ class Output:
         if self.format == "json":
             from sqlaudit.reports.stored import to_json as stored_document
 
-            text = render_json({**data(), "report": stored_document(self._covered(document()))})
+            text = render_json({**data(), "report": stored_document(self.covered(document()))})
         else:
-            covered = self._covered(document())
+            covered = self.covered(document())
             text = laid_out(covered, self.format, self.width, self.colour, self.at_terminal and not sql)
             if sql and self.format == "markdown":
                 text += f"\n```sql\n{sql};\n```\n"
@@ -58,7 +58,7 @@ class Output:
                 text += "\n" + "\n".join(map(visible, sql.splitlines())) + ";\n"
         self.write(text)
 
-    def _covered(self, document: Document) -> Document:
+    def covered(self, document: Document) -> Document:
         """Return the document with the cover page of the caller, and with commands that run.
 
         Pages repeat the command that made them. Those that a report proposes read the same table in the same way.
@@ -155,7 +155,9 @@ def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
 _CONFIDENTIAL = ("--db", "--query", "--where", "--certificate-key")
 _READING = "Input"
 """The section of the options that say what is read, and how."""
-_OUTPUT_OPTIONS = ("-o", "--output", "--format", "--title", "--owner", "--purpose", "--sign-off")
+COVER = "Cover page"
+"""The section of the options that say for whom a report is; a repeated command has none of them."""
+_OUTPUT_OPTIONS = ("-o", "--output", "--format")
 
 
 def command_line(context: click.Context) -> str:
@@ -195,7 +197,7 @@ def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | 
         else:
             if not equals:  # the value is the next word
                 value = remaining.pop(0) if remaining else ""
-            if name not in _OUTPUT_OPTIONS:
+            if name not in _OUTPUT_OPTIONS and getattr(option, "section", "") != COVER:
                 yield option, [name, value if _is_shown(option, name, value) else HIDDEN]
 
 

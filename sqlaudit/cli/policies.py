@@ -6,19 +6,28 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sqlaudit.base.errors import ExitCode, UsageError
-from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows, write_text
+from sqlaudit.base.files import TABLE_SUFFIXES, check_destination, is_file, write_rows
 from sqlaudit.base.options import FILE, listed, option
 from sqlaudit.base.spec import Limits
 from sqlaudit.cli.exits import say, tell, worst
-from sqlaudit.cli.options import Trace, limit_options, output_options, trace_options, whole_request
+from sqlaudit.cli.options import (
+    Trace,
+    cover_of,
+    cover_parameters,
+    limit_options,
+    output_options,
+    trace_options,
+    whole_request,
+)
 from sqlaudit.cli.output import OR_SAY_FORMAT, Output, print_data
 from sqlaudit.cli.requests import OptionGroup, command_of, group_options, parameters_of, read_request
 from sqlaudit.gates.request import DEFAULT_POLICY, FILES, BaselineRequest, GateRequest
+from sqlaudit.reports.document import About, Document
 from sqlaudit.reports.formats import format_by_ending, laid_out, render_json
 
 if TYPE_CHECKING:
@@ -65,12 +74,20 @@ class GateOutput:
             if path.suffix.lower() in TABLE_SUFFIXES:
                 write_rows(path, COLUMNS, [result_rows(result)])
             else:
-                write_text(path, render_run(result, format_of(path)))
-        self.output.write(render_run(result, self.output.format, self.output.width, self.output.colour))
+                output = replace(self.output, format=format_of(path), file=path)
+                output.write(render_run(result, output.format, covered=output.covered))
+        output = self.output
+        output.write(render_run(result, output.format, output.width, output.colour, output.covered))
 
 
-def render_run(result: GateResult, chosen: str, width: int = 80, colour: bool = False) -> str:
-    """Return a run in one of the formats."""
+def render_run(
+    result: GateResult,
+    chosen: str,
+    width: int = 80,
+    colour: bool = False,
+    covered: Callable[[Document], Document] = lambda document: document,
+) -> str:
+    """Return a run in one of the formats. For people its document is `covered`: it gets its cover page."""
     from sqlaudit.gates.outputs import openlineage_event, render_github, render_junit, result_lines, sarif_data
     from sqlaudit.reports.notebook import document_of
     from sqlaudit.reports.stored import to_json as stored_document
@@ -86,7 +103,7 @@ def render_run(result: GateResult, chosen: str, width: int = 80, colour: bool = 
     }
     if chosen in for_programs:
         return for_programs[chosen]()
-    document = document_of(result)
+    document = covered(document_of(result))
     if chosen == "json":
         return render_json({**result.to_dict(), "report": stored_document(document)})
     return laid_out(document, chosen, width, colour)
@@ -134,8 +151,16 @@ class RunReports:
     )
 
 
-def _gate_output(**values: object) -> GateOutput:
-    """Return how a run is reported, after checking that every file can be written and has a known format."""
+_FOR_PEOPLE = {"text", "json", "markdown", "html"}
+
+
+def _gate_output(**values: Any) -> GateOutput:
+    """Return how a run is reported, after checking that every file can be written and has a known format.
+
+    Raises:
+        UsageError: it cannot, or no report has a place for the cover page.
+    """
+    cover = cover_of(**{str(option.name): values.pop(str(option.name)) for option in cover_parameters()})
     reports = read_request(RunReports, **values)
     for path in reports.report:
         check_destination(path)
@@ -143,15 +168,23 @@ def _gate_output(**values: object) -> GateOutput:
             format_of(path)
     output_format, output_file = reports.output_format, reports.output_file
     if output_file is None or str(output_file) == "-":
-        return GateOutput(Output(output_format or "text"), reports.report)
-    check_destination(output_file)
-    if output_format is None:
-        lineage = output_file.name.lower().endswith(_OPENLINEAGE)
-        output_format = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAY_FORMAT)
-    return GateOutput(Output(output_format, output_file), reports.report)
+        output_format, output_file = output_format or "text", None
+    else:
+        check_destination(output_file)
+        if output_format is None:
+            lineage = output_file.name.lower().endswith(_OPENLINEAGE)
+            output_format = "openlineage" if lineage else format_by_ending(output_file, _BY_ENDING, OR_SAY_FORMAT)
+    tables = [path for path in reports.report if path.suffix.lower() in TABLE_SUFFIXES]
+    formats = {output_format, *(format_of(path) for path in reports.report if path not in tables)}
+    if cover != About() and not formats & _FOR_PEOPLE:
+        raise UsageError(
+            f"--title, --owner, --purpose and --sign-off are for reports to people, and {output_format} has no place "
+            "for them. Add --report FILE.html."
+        )
+    return GateOutput(Output(output_format, output_file, cover), reports.report)
 
 
-gate_output_options = group_options("output", _gate_output, *parameters_of(RunReports))
+gate_output_options = group_options("output", _gate_output, *parameters_of(RunReports), *cover_parameters())
 """How a run is reported; the command gets `output: GateOutput`."""
 
 

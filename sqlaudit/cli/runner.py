@@ -115,17 +115,18 @@ def progress_callback(
     return report
 
 
-COMMON_OPTIONS = (output_options, work_options, limit_options)
-
-
-def job_command(*groups: OptionGroup | click.Parameter | type[object]) -> Callable[[Callable[..., int]], click.Command]:
+def job_command(
+    *groups: OptionGroup | click.Parameter | type[object], output: OptionGroup = output_options
+) -> Callable[[Callable[..., int]], click.Command]:
     """Return a decorator for a command with these options and the options that every command has.
 
     The function gets a `Job`, and by name the other objects that the groups make.
 
     Args:
         groups: the command's options; a class stands for all options of a request.
+        output: format, file and cover page of its report.
     """
+    every_command_has = (output, work_options, limit_options)
 
     parts = [whole_request(group) if isinstance(group, type) else group for group in groups]
 
@@ -135,8 +136,8 @@ def job_command(*groups: OptionGroup | click.Parameter | type[object]) -> Callab
             names = {job_field.name for job_field in fields(Job)} & values.keys()
             return command(Job(**{name: values.pop(name) for name in names}), **values)
 
-        common = (part for part in COMMON_OPTIONS if part not in parts)
-        return command_of(*parts, *common, first=COMMON_OPTIONS)(with_job)
+        common = (part for part in every_command_has if part not in parts)
+        return command_of(*parts, *common, first=every_command_has)(with_job)
 
     return decorate
 

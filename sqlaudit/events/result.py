@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, ClassVar
@@ -383,10 +383,13 @@ class PersonsReport(MeasuredReport[PersonsResult]):
         for coherence in result.coherence:
             yield from _told_of(result, coherence)
         yield doc.section("All events of a person", _profile(result))
-        yield doc.section("Effects of leaving out or coarsening columns", _effects(result))
+        yield doc.section("Effects of leaving out or coarsening columns", _effects_picture(result), _effects(result))
         yield doc.section("Most revealing values", *_telling_values(result))
         yield doc.section("People most at risk", _at_risk(result))
-        yield doc.section("Events per person", _events_of_persons(result))
+        numbers = _events_of_persons(result)
+        yield doc.section(
+            "Events per person", _numbers_picture(numbers), doc.table(("#Different events", "#People"), numbers)
+        )
         yield doc.section("Contribution of one person", _contribution(result))
 
     def method(self, result: PersonsResult) -> Iterator[tuple[str, doc.Cell]]:
@@ -513,6 +516,30 @@ def _effects(result: PersonsResult) -> doc.Table:
     return doc.table(heads, rows, "Most effective column first, followed by its coarser form.")
 
 
+def _effects_picture(result: PersonsResult) -> doc.Picture | None:
+    """Draw the shares of people who are exposed without each column, and with its coarser form, beside those of now."""
+    names, shares = [], []
+    for effect in sorted(result.effects, key=lambda effect: effect.exposed_persons):
+        coarser = effect.coarser_exposed_persons
+        names += [
+            f"Without {effect.column}",
+            *([f"{effect.column} as {effect.coarsening}"] if coarser is not None else []),
+        ]
+        shares += [effect.exposed_persons, *([coarser] if coarser is not None else [])]
+    if not names or not result.persons:
+        return None
+    last = result.curve[-1]
+    title = f"Share of people whom {events(last.known)} expose, after each change"
+    all_shares = [persons / result.persons for persons in (last.exposed_persons, *shares)]
+    return doc.bars(title, ["All columns", *names], {"exposed": all_shares}, "share of people", share=True)
+
+
+def _numbers_picture(numbers: Sequence[tuple[str, int]]) -> doc.Picture | None:
+    """Draw how many people have each number of events; None for one number."""
+    title, people = "People by their number of different events", [persons for _, persons in numbers]
+    return doc.bars(title, [name for name, _ in numbers], {"people": people}, "people") if len(people) > 1 else None
+
+
 def _telling_values(result: PersonsResult) -> Iterator[doc.Content]:
     yield (
         f"{one.column}: {doc.plural(one.values, 'value')} in minimal sets; "
@@ -545,12 +572,13 @@ def _event_text(event: tuple[str | None, ...]) -> str:
     return ", ".join(MISSING if value is None else value for value in event)
 
 
-def _events_of_persons(result: PersonsResult) -> doc.Table:
+def _events_of_persons(result: PersonsResult) -> list[tuple[str, int]]:
+    """Return the number of people by their number of events; large numbers are one."""
     listed = sorted(result.by_number.items())
-    rows: list[tuple[doc.Cell, int]] = [*listed[:_MOST_NUMBERS]]
+    rows = [(doc.count(number), persons) for number, persons in listed[:_MOST_NUMBERS]]
     if rest := sum(persons for _, persons in listed[_MOST_NUMBERS:]):
         rows.append((f"{doc.count(listed[_MOST_NUMBERS][0])} or more", rest))
-    return doc.table(("#Different events", "#People"), rows)
+    return rows
 
 
 def _contribution(result: PersonsResult) -> Iterator[str]:

@@ -99,7 +99,7 @@ class GateReport(Report[GateResult]):
         lines = (told_line(test, result.policy) for test in allowed)
         yield doc.section("Warnings and exceptions", lines)
         yield doc.section("Changes since the baseline", _drift(result))
-        yield doc.section("All tests", _tests(result))
+        yield doc.section("All tests", _outcomes(result), _tests(result))
         # a test says that a direct identifier is in the table
         stated = {*result.notices, *(pair for pair in result.warnings if pair[1].code == IDENTIFIER)}
         warnings = (pair for pair in result.warnings if pair not in stated)
@@ -108,11 +108,11 @@ class GateReport(Report[GateResult]):
         yield doc.section("Notes", result.notes)
 
     def closing(self, result: GateResult) -> Iterator[tuple[doc.Section, ...]]:
-        yield doc.section("Method", _how(result))
+        yield doc.section("Method", _how(result), folded=True)
         yield doc.section("Limits of this audit", _NOT_SAID)
 
     def about(self, result: GateResult) -> doc.About:
-        return doc.About()
+        return doc.About(result.policy, result.time)
 
 
 def told_line(test: GateTest, policy: str) -> doc.Toned:
@@ -210,6 +210,45 @@ def _tests(result: GateResult) -> doc.Table:
     return doc.table(("Table", "Requirement", "Outcome", "#Level", "#Limit", "#Failing", "?Baseline"), rows)
 
 
+_MARKS = {
+    Outcome.PASS: ("✓", 0.0),
+    Outcome.WARN: ("!", 0.4),
+    Outcome.ACCEPTED: ("!", 0.4),
+    Outcome.EXCEPTED: ("!", 0.4),
+    Outcome.FAIL: ("✗", 1.0),
+    Outcome.ERROR: ("✗", 1.0),
+}
+_MOST_TABLES, _MOST_REQUIREMENTS = 30, 8
+
+
+def _outcomes(result: GateResult) -> doc.Picture | None:
+    """Draw the outcome of each requirement on each table; None where this is no grid, or too large a one."""
+    tables = dict.fromkeys(test.table for test in result.tests)
+    requirements = dict.fromkeys(test.wanted for test in result.tests)
+    if not (1 < len(tables) <= _MOST_TABLES and 1 < len(requirements) <= _MOST_REQUIREMENTS):
+        return None
+    outcomes = {(test.table, test.wanted): Outcome.WARN if test.tolerated else test.outcome for test in result.tests}
+    marks = [
+        [
+            _MARKS.get(outcomes[at], ("?", 0.7)) if (at := (table, wanted)) in outcomes else ("", None)
+            for wanted in requirements
+        ]
+        for table in tables
+    ]
+    return doc.Picture(
+        "heat",
+        "Tests by table and requirement: ✓ passes, ✗ fails, ! warns or is excepted, ? not decided or not run",
+        {
+            "rows": [*tables],
+            "columns": [*requirements],
+            "values": [[shade for _, shade in row] for row in marks],
+            "texts": [[mark for mark, _ in row] for row in marks],
+            "x": "requirement",
+            "y": "table",
+        },
+    )
+
+
 def _how(result: GateResult) -> doc.Facts:
     """Return how the tests were run: the policy, the engines, the rows and the time."""
     versions = ", ".join(dict.fromkeys(version for name, version in result.versions.items() if name != "sqlaudit"))
@@ -253,18 +292,24 @@ def accepted_document(result: GateResult) -> doc.Document:
         (from_now_on, *notices_of(result)),
         doc.section("Accepted failures", (told_line(test, result.policy) for test in short)),
         doc.section("Not accepted", (*_mistakes(result), *(told_line(test, result.policy) for test in left))),
+        about=doc.About(result.policy, result.time, kind="Baseline"),
     )
 
 
 def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.Document:
     """Every test through the last runs, the newest first."""
     runs = {moment.run for listed in moments.values() for moment in listed}
+    latest = [listed[0] for listed in moments.values() if listed and listed[0].run == max(runs)]
+    passed = doc.count(sum(moment.outcome == Outcome.PASS for moment in latest))
     return doc.compose(
-        doc.Toned(f"{file}: {doc.plural(len(moments), 'test')} over the last {doc.plural(len(runs), 'run')}"),
+        f"{file}: {passed} of {doc.plural(len(moments), 'test')} passed in the last run ({len(runs)} shown)",
         (),
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
             for (name, requirement, sensitive), listed in moments.items()
+        ),
+        about=doc.About(
+            file, max((one.finished for listed in moments.values() for one in listed), default=""), kind="History"
         ),
     )
 

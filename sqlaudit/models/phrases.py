@@ -390,6 +390,7 @@ def catalogue_document(
             *doc.section("Synthetic data (sqlaudit compare --synthetic)", doc.Facts(tuple(map(_line, synthetic)))),
             *doc.section("Published rules (--preset; sqlaudit models --presets explains them)", doc.Facts(tuple(rows))),
         ),
+        about=doc.About(kind="Catalogue"),
     )
 
 
@@ -400,6 +401,7 @@ def presets_document(presets: Sequence[Entry]) -> doc.Document:
         "Published rules",
         (doc.Paragraph(lead),),
         tuple(part for preset in presets for part in doc.section(preset["name"], doc.facts(*_published(preset)))),
+        about=doc.About(kind="Catalogue"),
     )
 
 
@@ -435,6 +437,7 @@ def model_document(entry: Entry) -> doc.Document:
         doc.label(entry["title"]),
         (doc.Paragraph(entry["definition"]), *note, facts),
         doc.section("Parameters", doc.Facts(tuple(parameters))),
+        about=doc.About(kind="Privacy model"),
     )
 
 

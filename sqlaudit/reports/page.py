@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import math
 import re
@@ -9,7 +11,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 from sqlaudit.base.errors import InputError
 from sqlaudit.reports import document as doc
@@ -188,7 +191,7 @@ def _bars(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     shown = doc.percent if data.get("share") else _coordinate
     beside, depth = width >= _ROOM, 14.0
     longest = max((len(_short(name)) for name in names), default=0)
-    left = min(230.0, 16 + 1.1 * _LETTER * longest) if beside else 4.0
+    left = 16 + 1.1 * _LETTER * longest if beside else 4.0
     lines = list(_legend(list(series), width, lines=False))
     parts = [part for line in lines for part in line]
     y = 8 + 18.0 * len(lines)
@@ -307,7 +310,8 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     sets = sets[:fitting]
     wide = min(60.0, (width - left - 20) / max(1, len(sets)))
     parts = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
-    bottom = 20 + len(columns) * _ROW
+    longest = max((len(str(label)[:10]) for label in data["labels"]), default=0)
+    bottom = 20 + len(columns) * _ROW + max(0.0, 1.1 * _LETTER * longest - 52)
     for place, members in enumerate(sets):
         x = left + (place + 0.5) * wide
         rows = sorted(columns.index(name) for name in members)
@@ -424,10 +428,13 @@ KINDS: Mapping[str, Callable[[Mapping[str, object], float], tuple[float, list[st
 
 # The layout as HTML. Names and values are data: everything is escaped here, and nothing else writes markup.
 
-_LONG_TABLE, _FIRST_ROWS = 18, 12
+_Cell = TypeVar("_Cell", doc.Column, doc.Words)
+_LONG_NAME = 24
+"""Letters from which on the first cells of a row stand above its numbers on a phone."""
+_LONG_TABLE, _FIRST_ROWS, _FEW_ROWS = 18, 12, 8
 """Tables of more rows than the first number show as many as the second, and fold the others."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""A browser that reads this refuses every script and every request, whatever the page holds."""
+"""A browser that reads this refuses every request, and every script but the page's own, whatever the page holds."""
 
 
 def render_html(document: doc.Document, *, framed: bool = False) -> str:
@@ -437,21 +444,28 @@ def render_html(document: doc.Document, *, framed: bool = False) -> str:
 
     Args:
         document: what to lay out; its pictures are drawn, and each has its table.
-        framed: True for the `srcdoc` of a frame, whose links lead nowhere without a base.
+        framed: True for the `srcdoc` of a frame. Its links lead nowhere without a base, it runs no scripts, and it is
+            low: the first picture is at its top.
 
     Returns:
         A whole HTML document that ends with a line feed.
     """
-    title = _escaped(": ".join(filter(None, (document.about.title, doc.without_hint(document.headline)))))
-    style = resources.files("sqlaudit.reports").joinpath("page.css").read_text(encoding="utf-8")
-    parts_of_page = list(enumerate(_for_readers(document), 1))
+    title = _escaped(": ".join(filter(None, (document.about.title, _answer(document, document.headline)))))
+    style, script = (
+        resources.files("sqlaudit.reports").joinpath(name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.js")
+    )
+    checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = _POLICY if framed else f"{_POLICY}; script-src 'sha256-{checksum}'"
+    first = next(_pictures(document), None) if framed else None
+    parts_of_page = list(enumerate(_for_readers(document, first), 1))
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="generator" content="sqlaudit">',
         *(['<base href="about:srcdoc">'] if framed else []),
@@ -461,22 +475,40 @@ def render_html(document: doc.Document, *, framed: bool = False) -> str:
         "<body>",
         '<a class="skip" href="#report">Skip to the report</a>',
         '<main id="report">',
-        *_header(document),
+        *_header(document, first),
         *_contents([(number, title) for number, (title, _) in parts_of_page]),
         *(line for number, part in parts_of_page for line in _section(number, *part)),
         "</main>",
+        *([] if framed else [f"<script>{script}</script>"]),
         "</body>",
         "</html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
-    """The sections in the order of a page, each with its lines. How a result was computed is folded, at the end."""
+def _pictures(document: doc.Document) -> Iterator[doc.Picture]:
+    """Yield the pictures of the sections that are not folded."""
+    blocks = (block for section in document.sections if not section.folded for block in section.blocks)
+    return (block for block in blocks if isinstance(block, doc.Picture))
+
+
+def _for_readers(document: doc.Document, shown: doc.Picture | None) -> Iterator[tuple[str, Iterable[str]]]:
+    """The sections in the order of a page, each with its lines. How a result was computed is folded, at the end.
+
+    Args:
+        shown: the picture that stands at the top, and not in its section.
+    """
     for section in document.sections:
-        blocks = [block for block in section.blocks if not isinstance(block, doc.ProposedCommand)]
+        blocks = [
+            block for block in section.blocks if not isinstance(block, doc.ProposedCommand) and block is not shown
+        ]
+        lines = _blocks(blocks)
+        pictures = [block for block in blocks if isinstance(block, doc.Picture)]
+        if len(pictures) == 1:  # one looks before one reads
+            others = (block for block in blocks if block is not pictures[0])
+            lines = chain(_block(pictures[0]), *(_beside_bars(block, pictures[0]) for block in others))
         if blocks and not (section.repeating or section.folded or all(isinstance(b, doc.Code) for b in blocks)):
-            yield section.title, _blocks(blocks)
+            yield section.title, lines
     if repeated := list(_repeating(document)):
         yield "How to repeat this", repeated
     yield from ((signing.title, _blocks(signing.blocks)) for signing in doc.signed_by(document.about))
@@ -493,6 +525,14 @@ def _for_readers(document: doc.Document) -> Iterator[tuple[str, Iterable[str]]]:
                 len(section.blocks),
             )  # texts behind one summary, each behind its own
             yield section.title, _folded(f"Show all {doc.count(number)}", lines) if number > 1 else lines
+
+
+def _beside_bars(block: doc.Block, picture: doc.Picture) -> Iterable[str]:
+    """Return the lines of a block beside a picture; a long table of what its bars show is folded."""
+    repeats = picture.kind == "bars" and isinstance(block, doc.Table) and len(block.columns) == 2
+    if repeats and isinstance(block, doc.Table) and len(block.rows) > _FEW_ROWS:
+        return _folded(f"All {doc.count(len(block.rows))} figures", _block(block))
+    return _block(block)
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
@@ -536,8 +576,15 @@ def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
         yield from _block(block)
 
 
-def _header(document: doc.Document) -> Iterator[str]:
-    """Yield the head of a page: its title, headline and figures."""
+def _answer(document: doc.Document, words: doc.Words) -> str:
+    """Return words without the name of the table at their begin, which the line above them has."""
+    text = doc.without_hint(words)
+    answer = text.removeprefix(f"{document.about.subject}: ")
+    return text if answer == text else doc.label(answer)
+
+
+def _header(document: doc.Document, first: doc.Picture | None) -> Iterator[str]:
+    """Yield the head of a page: its title, headline and figures, and the picture at the top if there is one."""
     about = document.about
     if about.title:
         yield f'<p class="title">{_escaped(about.title)}</p>'
@@ -545,15 +592,18 @@ def _header(document: doc.Document) -> Iterator[str]:
     if said := [_escaped(words) for words in (about.kind, about.subject, moment(about.time), owner) if words]:
         yield f'<p class="masthead"><span>{"</span> <span>".join(said)}</span></p>'
     yield f'<header class="{doc.tone_of(document.headline)}">'
-    yield f"<h1>{_escaped(doc.without_hint(document.headline))}</h1>"
-    yield from _blocks(document.opening)
+    yield f"<h1>{_escaped(_answer(document, document.headline))}</h1>"
+    yield from (
+        f"<p>{_escaped(_answer(document, words))}</p>" for one in document.opening for words in doc.words_of(one)
+    )
     yield "</header>"
     if document.figures:
         yield '<dl class="figures">'
         for one in document.figures:
             yield f'<div class="{one.tone}"><dt>{_escaped(one.name)}</dt><dd>{_escaped(one.value)}</dd></div>'
         yield "</dl>"
-    yield from _blocks((*document.lead[len(document.opening) :], *doc.asked_by(about)))
+    yield from _block(first) if first is not None else ()
+    yield from _blocks((*document.lead[len(document.opening) :], *(doc.asked_by(about) if about.purpose else ())))
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:
@@ -596,21 +646,31 @@ def _command(text: str) -> str:
 def _table(table: doc.Table) -> Iterator[str]:
     """A table in a box that scrolls by itself, so that the page never does sideways; its caption stays outside.
 
-    The rows of a long one are folded after the first ones.
+    Columns without any content are left out. The rows of a long table are folded after the first ones.
     """
-    if len(table.rows) > _LONG_TABLE:
-        yield from _table(replace(table, rows=table.rows[:_FIRST_ROWS]))
+    empty = {place for place in range(len(table.columns)) if not any(doc.text_of(row[place]) for row in table.rows)}
+
+    def without_empty(cells: Iterable[_Cell]) -> tuple[_Cell, ...]:
+        return tuple(cell for place, cell in enumerate(cells) if place not in empty)
+
+    table = replace(table, columns=without_empty(table.columns), rows=tuple(map(without_empty, table.rows)))
+    folded = len(table.rows) > _LONG_TABLE
+    yield from _unfolded(replace(table, rows=table.rows[: _FIRST_ROWS if folded else None]))
+    if folded:
         rest = replace(table, rows=table.rows[_FIRST_ROWS:], caption="")
         yield from _folded(f"{doc.count(len(rest.rows))} more rows", _unfolded(rest))
-    else:
-        yield from _unfolded(table)
 
 
 def _unfolded(table: doc.Table) -> Iterator[str]:
     if table.caption:
         yield _said("p", table.caption, attributes=' class="caption"')
     label = _escaped(table.caption or "table")
-    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
+    # On a phone, lists of names take the whole width, and the numbers stand below them
+    only_numbers = [column.numeric for column in table.columns] == [False] + [True] * (len(table.columns) - 1)
+    longest = max(len(doc.without_hint(row[0])) for row in table.rows)
+    stacked = only_numbers and len(table.columns) in range(3, 7) and longest > _LONG_NAME
+    attributes = f' class="stacked" style="--numbers:{len(table.columns) - 1}"' if stacked else ""
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table{attributes}>'
     heads = (_said("th", column.title, column.numeric, ' scope="col"') for column in table.columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"

@@ -7,11 +7,15 @@ import re
 from pathlib import Path
 
 import click
+import duckdb
+import pytest
 
 from sqlaudit.cli import cli
 from sqlaudit.cli.exits import ARGUMENTS
 from sqlaudit.cli.output import command_line
 from tests.cli.runner import patients, run
+from tests.recording import COMMANDS, HIERARCHIES, TABLES, with_files
+from tests.security.world import POLICY
 
 COVER = ("--title", "Yearly check", "--owner", "Jo Doe", "--sign-off", "DPO", "--sign-off", "Head of data")
 
@@ -74,3 +78,85 @@ def test_a_repeated_command_shows_a_database_that_is_a_file(tmp_path: Path) -> N
     (tmp_path / "c.duckdb").touch()
     assert _repeated("audit", "--db", str(tmp_path / "c.duckdb"), "t") == f"sqlaudit audit --db {tmp_path}/c.duckdb t"
     assert _repeated("audit", "--db", "service=clinic", "t") == "sqlaudit audit --db … t"
+
+
+FURTHER = {
+    "criteria": "audit people --qi age,sex,zip --criteria public",
+    "population": "audit people --qi age,sex --sampling-fraction 0.1 --require population_uniqueness=10%",
+    "what if": "disclosure people --qi person --sensitive disease --given knowledge.yml",
+    "synthetic": "compare people synthetic --qi age,sex,zip --sensitive disease --synthetic",
+    "verify": "verify certificate.json",
+    "report": "report result.json",
+    "baseline": "baseline -f sqlaudit.yml",
+    "history": "baseline -f sqlaudit.yml --history runs.jsonl",
+    "model": "models k",
+}
+LINES = {name: f"{name} {words}" for name, words in COMMANDS.items()} | FURTHER
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tables and files that the commands read."""
+    folder = tmp_path_factory.mktemp("cover")
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        for name, query in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} AS {query}")
+            connection.execute(f"COPY {name} TO '{folder / name}.csv'")
+    knowledge = "people:\n  Ben: {person: 3}\nknowledge: []\nask: {Ben: Zq7flu}\n"
+    for name, text in {"sqlaudit.yml": POLICY, "hierarchies.yml": HIERARCHIES, "knowledge.yml": knowledge}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def _pages() -> set[str]:
+    """The commands that can write a page."""
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    formats = {
+        name: option.type.choices
+        for name, command in commands.items()
+        for option in (command.params if command else ())
+        if "--format" in option.opts and isinstance(option.type, click.Choice)
+    }
+    return {name for name, choices in formats.items() if "html" in choices}
+
+
+def test_every_command_that_makes_a_page_is_tried() -> None:
+    assert {line.split()[0] for line in LINES.values()} >= _pages()
+
+
+@pytest.mark.parametrize("name", [name for name, line in LINES.items() if line.split()[0] in _pages()])
+def test_every_page_says_what_it_is_and_whose(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    words = with_files(LINES[name].split(), "csv")
+    if name == "verify":
+        assert run("audit", "people.csv", "--qi", "age", "--certificate", "certificate.json").code == 0
+    if name == "report":
+        run("audit", "people.csv", "--qi", "age", "-o", "result.json")
+    if name == "history":
+        run("test", "-f", "sqlaudit.yml", "--history", "runs.jsonl")
+    cover = ["--report-owner" if name == "cloak" and word == "--owner" else word for word in COVER]
+    ran = run(*words, *cover, "--purpose", "research <now>", "-o", f"{name}.html")
+    assert ran.code in (0, 1), ran.err
+    text = _plain(folder / f"{name}.html")
+    (masthead,) = re.findall('<p class="masthead">(.*)</p>', (folder / f"{name}.html").read_text("utf-8"))
+    kind, *told, owner = re.sub("</?span>", "|", masthead).strip("|").split("| |")
+    assert kind
+    assert owner == "Owner: Jo Doe"
+    if name not in ("models", "model"):  # which are about no table, and the same at all times
+        subject, time = told
+        assert subject
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", time)
+    assert '<p class="title">Yearly check</p>' in text
+    assert "research &lt;now&gt;" in text
+    assert [text.count(f"<td>{who}</td>") for who in ("DPO", "Head of data")] == [1, 1]
+
+
+def test_formats_for_programs_refuse_a_cover_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    ran = run("test", "-f", "sqlaudit.yml", "--format", "junit", "--owner", "Jo Doe")
+    assert (ran.code, ran.out) == (2, "")
+    assert "junit has no place for them. Add --report FILE.html." in ran.err
+    both = run("test", "-f", "sqlaudit.yml", "--format", "junit", "--owner", "Jo Doe", "--report", "both.html")
+    assert both.code in (0, 1)
+    assert "Owner: Jo Doe" in (folder / "both.html").read_text("utf-8")

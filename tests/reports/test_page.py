@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,7 @@ from sqlaudit.reports.document import (
     Toned,
     compose,
     section,
+    table,
 )
 from sqlaudit.reports.glossary import explained, in_markdown
 from sqlaudit.reports.markdown import render_markdown
@@ -74,7 +78,10 @@ EVERYTHING = Document(
 
 def test_whatever_a_name_or_value_holds_stays_text() -> None:
     page = render_html(EVERYTHING)
-    assert "<script" not in page
+    script = resources.files("sqlaudit.reports").joinpath("page.js").read_text(encoding="utf-8")
+    assert "<script" not in page.replace(f"<script>{script}</script>", "", 1)
+    checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{checksum}'\">" in page
     assert "\x1b" not in page
     shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
     widths = (pages.WIDTH, pages.NARROW)
@@ -107,6 +114,25 @@ def test_pictures_have_a_name_and_are_whole_files_too() -> None:
     heights = [float(ET.fromstring(file).get("height", "0")) for file in both]
     stacked = ET.fromstring(pages.draw_file(PICTURES[:2]))
     assert float(stacked.get("height", "0")) == sum(heights)
+
+
+def test_the_page_of_a_frame_has_its_first_picture_at_the_top_and_no_script() -> None:
+    page = render_html(EVERYTHING, framed=True)
+    assert "<script" not in page
+    assert "script-src" not in page
+    assert page.count("<figure") == len(PICTURES)
+    assert page.index("<figure") < page.index("<nav") < page.index("<figure", page.index("<figure") + 1)
+
+
+def test_a_section_begins_with_its_picture_and_a_headline_without_the_table() -> None:
+    about = About("adult.csv", kind="Attacks")
+    figures = table(("Name", "#Nothing", "#Zero"), [("a", "", "0"), ("b", None, 0)])
+    document = compose("adult.csv: 2 attacks expose people", (), section("Attacks", figures, PICTURES[0]), about=about)
+    page = render_html(document)
+    assert page.index("<figure") < page.index("<table>")
+    assert "<h1>2 attacks expose people</h1>" in page
+    assert "Nothing" not in page
+    assert "Zero" in page  # no attack succeeds: the zero is the message
 
 
 def test_every_kind_of_picture_stays_inside_its_frame() -> None:

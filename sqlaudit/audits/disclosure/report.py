@@ -42,9 +42,21 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
     limits_last = True
 
     def headline(self, result: DisclosureResult) -> str:
-        names = doc.listed(attribute.disclosure.sensitive for attribute in result.attributes)
-        pieces = doc.plural(result.disclosure.knowledge, "piece")
-        return f"{result.target}: what 0 to {pieces} of knowledge can reveal about {names}"
+        disclosures, last = [attribute.disclosure for attribute in result.attributes], result.disclosure.knowledge
+        certain = {one.sensitive: one.smallest_certain_k for one in disclosures if one.smallest_certain_k is not None}
+        if not all(one.points for one in disclosures):
+            return f"{result.target}: the table has no rows"
+        if certain:
+            least = min(certain.values())
+            names = doc.listed((name for name, pieces in certain.items() if pieces == least), last="or")
+            if not least:
+                return f"{result.target}: someone's {names} is certain without any knowledge"
+            return f"{result.target}: {_pieces(least)} can make someone's {names} certain"
+        names = doc.listed(one.sensitive for one in disclosures)
+        most = doc.figure(max(one.curve[-1] for one in disclosures))
+        verb = "reveals" if last == 1 else "reveal"
+        knowledge = f"{_pieces(last)} {verb} {names}" if last else f"without any knowledge, {names} can be inferred"
+        return f"{result.target}: {knowledge} with a probability of at most {most}"
 
     def key_figures(self, result: DisclosureResult) -> Iterator[doc.KeyFigure]:
         disclosure = result.disclosure
@@ -242,10 +254,16 @@ class WhatIfReport(MeasuredReport["WhatIfResult"]):
     kind = "Disclosure to an attacker"
 
     def headline(self, result: WhatIfResult) -> str:
-        pieces, people = doc.plural(result.pieces, "piece"), doc.plural(result.people, "person", "people")
-        about = f"{pieces} of knowledge about {people} in {doc.plural(result.classes, 'group')}"
-        verb = "reveals" if result.pieces == 1 else "reveal"
-        return f"{result.target}: what {about} {verb} about {result.sensitive}"
+        largest = max(result.answers, key=lambda answer: abs(answer.probability - answer.prior))
+        after, before = doc.figure(largest.probability), doc.figure(largest.prior)
+        statement = f"the probability of a statement about {result.sensitive}"
+        if largest.probability == largest.prior:
+            return f"{result.target}: {statement} is {after}" + (
+                ", with and without the knowledge" * bool(result.pieces)
+            )
+        verb = "raise" if largest.probability > largest.prior else "lower"
+        changes = f"{_pieces(result.pieces)} {verb}{'s' if result.pieces == 1 else ''}"
+        return f"{result.target}: {changes} {statement} from {before} to {after}"
 
     def lead(self, result: WhatIfResult) -> Iterator[doc.Words]:
         if result.pieces:

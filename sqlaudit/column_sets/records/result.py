@@ -190,7 +190,7 @@ class RecordRisk(base.MeasuredResult, Shown):
         return self.scores[0][2] if self.scores else None
 
 
-_MOST = 20
+_MOST, _MOST_BARS = 20, 10
 
 
 class RecordsReport(MeasuredReport[RecordRisk]):
@@ -248,13 +248,13 @@ class RecordsReport(MeasuredReport[RecordRisk]):
         shares = ((name, doc.percent(share)) for name, share in by_share if share and self.suda)
         yield doc.section("Contribution of each column", doc.table(("Column", "#Share of SUDA score"), shares))
         sets = ((doc.joined(names), records) for names, records in result.by_set[:_MOST])
-        yield doc.section("Most revealing column sets", doc.table(("Columns", "#Records"), sets))
+        yield doc.section("Most revealing column sets", _sets_picture(result), doc.table(("Columns", "#Records"), sets))
         if self.suda:
             rows = ((records, score.suda, score.dis_suda, score.ihsn) for _, records, score in result.scores[:_MOST])
             caption = "The highest scores, with the number of records that have them."
             yield doc.section("Scores", doc.table(("#Records", "#SUDA", "#DIS-SUDA", "#IHSN"), rows, caption))
         if result.rows:
-            yield doc.section("Individual risk", *_risks(result), _thresholds(result))
+            yield doc.section("Individual risk", _risks_picture(result), *_risks(result), _thresholds(result))
         yield doc.section("Records with highest scores", _top(result, self.suda))
 
     def method(self, result: RecordRisk) -> Iterator[tuple[str, doc.Cell]]:
@@ -267,6 +267,28 @@ class RecordsReport(MeasuredReport[RecordRisk]):
 
     def limits(self, result: RecordRisk) -> tuple[str, ...]:
         return ()
+
+
+def _sets_picture(result: RecordRisk) -> doc.Picture | None:
+    """Draw how many records each of the most revealing sets makes unique; None for fewer than two sets."""
+    sets = result.by_set[:_MOST_BARS]
+    if len(sets) < 2:
+        return None
+    names = [doc.joined(names) for names, _ in sets]
+    title = "Records that are unique on each set of columns"
+    return doc.bars(title, names, {"records": [records for _, records in sets]}, "records")
+
+
+def _risks_picture(result: RecordRisk) -> doc.Picture:
+    """Draw the share of records above each risk, of individuals and of households."""
+    kinds = {"individual risk": result.risk, "household risk": result.household}
+    series = {
+        name: [number / result.rows for number in risk.above.values()]
+        for name, risk in kinds.items()
+        if risk is not None
+    }
+    names = [f"risk above {threshold}" for threshold in result.risk.above]
+    return doc.bars("Share of records above each risk", names, series, "share of records", share=True)
 
 
 def _top(result: RecordRisk, suda: bool) -> doc.Table:

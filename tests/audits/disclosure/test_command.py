@@ -35,7 +35,7 @@ def test_the_text_report(table: Path) -> None:
     ran = run("disclosure", table, *ROLES, "--knowledge", "0..3", "--threshold", "0.6", "--witness")
     assert (ran.code, ran.err) == (0, "")
     for said in (
-        "what 0 to 3 pieces of knowledge can reveal about disease",
+        "2 pieces of knowledge can make someone's disease certain",
         "without any knowledge, a person's value can be inferred with probability 0.4 (2/5).",
         "the threshold 0.6 can be reached with 1 piece of knowledge, not with fewer.",
         "2 pieces of knowledge can make a person's value certain.",
