@@ -374,7 +374,7 @@ def _changes(result: LatticeResult, levels: Levels) -> str:
 
 
 def _title(result: LatticeResult) -> str:
-    special = {"precision": "Loss of precision", "class-size": "Average class size"}
+    special = {"loss": "Loss (ARX)", "precision": "Loss of precision", "class-size": "Average class size"}
     return special.get(result.measure, result.measure.replace("-", " ").capitalize())
 
 

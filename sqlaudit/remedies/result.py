@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from sqlaudit.base.options import written
 from sqlaudit.base.result import LEFT_OUT, OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
 from sqlaudit.models.phrases import requirement_lines
@@ -36,6 +39,25 @@ class Release(Documented):
     sql: str = field(default="", metadata=OR_NULL)
     buckets: str = field(default="", metadata=LEFT_OUT)
     select: str = field(default="", repr=False, metadata=LEFT_OUT)
+
+
+def publish(changed: Mapping[str, Fraction], how: str) -> str:
+    """Return what to publish.
+
+    Args:
+        changed: the share of rows in which each column is changed. how: what happens to it there.
+
+    Example:
+        >>> publish({"age": Fraction(1, 4), "zip": Fraction(1), "sex": Fraction(0)}, "generalized")
+        'Publish age generalized in 25.0% of rows and zip in 100%; sex unchanged'
+    """
+    parts = [f"{written(name)} in {doc.percent(share)}" for name, share in changed.items() if share]
+    if not parts:
+        return "Publish the table unchanged"
+    first, share = parts[0].rsplit(" in ", 1)
+    same = doc.listed((name for name, share in changed.items() if not share), 4)
+    said = doc.listing([f"{first} {how} in {share} of rows", *parts[1:]], 5)
+    return f"Publish {said}{f'; {same} unchanged' if same else ''}"
 
 
 def lines_of(release: Release | None) -> tuple[doc.Block, ...]:

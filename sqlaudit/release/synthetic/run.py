@@ -83,6 +83,10 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
     }
     counting.tables = [table.without(hiding) for table in counting.tables]
     synthetic = _figures(counting, answers, known_keys)
+    roles = len(counting.tables[0].roles)
+    shown = overlaps[:roles] + [column for column in overlaps[roles:] if column.name not in hiding]
+    shapes, pairs = counting.compare_shapes(shown)
+    synthetic = replace(synthetic, columns=shapes, pairs=pairs)
     doubts = find_doubts(counting, overlaps, synthetic)
     result = SyntheticResult(
         original=request.original.name,
@@ -114,6 +118,7 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
         *(counting.figures(keys, target) for keys in sets for target in targets),
         *([counting.copies()] if counting.tables[0].columns else []),
         counting.shared(),
+        counting.shapes(),
     ]
 
 
