@@ -333,7 +333,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
         inherited = "yes" if result.monotone else "not with suppression for these requirements"
         can_fall = "no" if result.loss_monotone else "yes"
-        yield "searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"
+        measure = "loss (ARX)" if result.measure == "loss" else result.measure
+        yield "searched for", f"{_SOUGHT[result.find]}, by {measure}{beta}"
         yield "algorithm", result.algorithm
         yield "lattice", decided
         yield "safe nodes", result.safe

@@ -283,7 +283,9 @@ class Strip(NamedTuple):
     names: Sequence[str] = ()
 
 
-def strips(title: str, rows: Mapping[str, Sequence[Strip]], legend: Sequence[str] = (), *, rest: bool = False) -> Picture:
+def strips(
+    title: str, rows: Mapping[str, Sequence[Strip]], legend: Sequence[str] = (), *, rest: bool = False
+) -> Picture:
     """Return strips of one length, each cut into its parts.
 
     Args:
@@ -291,7 +293,10 @@ def strips(title: str, rows: Mapping[str, Sequence[Strip]], legend: Sequence[str
         legend: what the first strips are, what the second ones; or, where parts have names, nothing.
         rest: True if the last part of a strip stands for many, and is drawn pale.
     """
-    data = [{"name": name, "strips": [strip._asdict() for strip in several]} for name, several in rows.items()]
+    data = [
+        {"name": name, "strips": [{**strip._asdict(), "names": [*strip.names]} for strip in several]}
+        for name, several in rows.items()
+    ]
     return Picture("strips", title, {"rows": data, "legend": [*legend], "rest": rest} if data else {})
 
 

@@ -320,7 +320,7 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
 
 
 def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
-    """Strips as long as the picture is wide, cut into their parts; those of a name below each other, labels beside them."""
+    """Strips of one length, cut into their parts; those of a name are below it, and a label is beside each."""
     lines = list(_legend(data["legend"], width, lines=False))
     parts = [part for line in lines for part in line]
     strips, y = [strip for row in data["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
@@ -359,7 +359,9 @@ def _panels(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         parts.append(_text(left, bottom - height - 3, doc.shortened(panel["note"], fitting)))
         before, after = ([float(share) for share in panel[side]] for side in ("before", "after"))
         each, scale = wide / len(before), (height - 8) / max(*before, *after, 1e-9)
-        bars = [_box(left + n * each, bottom - x * scale, each - 1, x * scale, SERIES[0], 0.4) for n, x in enumerate(before)]
+        bars = [
+            _box(left + n * each, bottom - x * scale, each - 1, x * scale, SERIES[0], 0.4) for n, x in enumerate(before)
+        ]
         tops = [point for n, x in enumerate(after) for point in ((left + n * each, x), (left + (n + 1) * each - 1, x))]
         path = "L".join(f"{x:.1f} {bottom - y * scale:.1f}" for x, y in tops)
         parts += [*bars, f'<path d="M{path}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>']

@@ -17,14 +17,14 @@ PEOPLE = pd.DataFrame({"age": [30, 30, 31, 40, 40, 45], "sex": list("ffffmm"), "
 CELLS = pd.DataFrame({"region": ["north", "south", "west"], "n": [10, 2, 30]})
 ROLES: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "ill"}
 ASKED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
-    "lattice": (lambda: sqlaudit.lattice(PEOPLE, **ROLES, require="k=2"), ("Smallest class", "Loss")),
+    "lattice": (lambda: sqlaudit.lattice(PEOPLE, **ROLES, require="k=2"), ("Smallest class", "Loss (ARX)")),
     "no safe node": (
         lambda: sqlaudit.lattice(PEOPLE, **ROLES, require="k=7"),
         ("Failing rows, coarsest levels", "Safe generalizations"),
     ),
     "compare": (
         lambda: sqlaudit.compare(PEOPLE, PEOPLE, **ROLES, require="k=1"),
-        ("Smallest group", "Information loss", "Requirements met"),
+        ("Smallest group", "Loss (LM)", "Requirements met"),
     ),
     "profile": (lambda: sqlaudit.profile(PEOPLE), ("Direct identifiers", "Columns others may know")),
     "suppress": (
@@ -33,7 +33,7 @@ ASKED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "recode": (
         lambda: sqlaudit.recode(PEOPLE, **ROLES, require="k=2"),
-        ("Smallest class", "Information loss", "Requirements met"),
+        ("Smallest class", "Loss (LM)", "Requirements met"),
     ),
     "aggregates": (
         lambda: sqlaudit.aggregates(CELLS, by="region", count="n", require="threshold=5"),

@@ -1,5 +1,5 @@
 {# How the rows of original (d) and synthetic table (s) spread over bins of each column, and over the bins of two columns together.
-   Numbers have `bins` bins of equal width between the values that 1% of the original's rows do not exceed or are not below, so that
+   Numbers have `bins` bins of one width between the values that 1% of the original's rows do not exceed or are not below, so that
    no single row sets the scale; the first and the last bin have what lies outside. Dates have bins of about as many rows of the
    original; other columns one bin for each of their `values` most frequent values there, and one for all others. Missing is bin -1.
 
@@ -15,9 +15,12 @@ WITH {% for kind in kinds %}
 {% if kind == "value" %}
 ranked_{{ loop.index }} AS (
     SELECT v, ROW_NUMBER() OVER (ORDER BY n DESC, v) AS place
-    FROM (SELECT {{ column }} AS v, COUNT(*) AS n FROM {{ sides[0].source }} AS own WHERE {{ column }} IS NOT NULL GROUP BY {{ column }}) AS counted
-    ORDER BY n DESC, v
-    LIMIT {{ values }}
+    FROM (
+        SELECT v, n
+        FROM (SELECT {{ column }} AS v, COUNT(*) AS n FROM {{ sides[0].source }} AS own WHERE {{ column }} IS NOT NULL GROUP BY {{ column }}) AS counted
+        ORDER BY n DESC, v
+        LIMIT {{ values }}
+    ) AS frequent
 ),
 {% else %}
 cuts_{{ loop.index }} AS (
@@ -30,7 +33,7 @@ cuts_{{ loop.index }} AS (
         {% endif %}
         {% endfor %}
     FROM (
-        SELECT v, n, SUM(n) OVER (ORDER BY v) AS up_to, SUM(n) OVER () AS total
+        SELECT v, n, SUM(n) OVER (ORDER BY v) AS up_to, (SELECT COUNT({{ column }}) FROM {{ sides[0].source }} AS own) AS total
         FROM (SELECT {{ "CAST(" ~ column ~ " AS DOUBLE)" if kind == "number" else column }} AS v, COUNT(*) AS n FROM {{ sides[0].source }} AS own WHERE {{ column }} IS NOT NULL GROUP BY {{ "CAST(" ~ column ~ " AS DOUBLE)" if kind == "number" else column }}) AS counted
     ) AS added_up
 ),

@@ -23,7 +23,7 @@ from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
 from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Side
-from sqlaudit.release.compare.result import Spread
+from sqlaudit.release.compare.result import ColumnSpread
 
 # Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
 
@@ -444,7 +444,7 @@ LEAST_ROWS = 5
 """Values and cells of fewer rows are counted together."""
 
 
-def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[Spread, ...]:
+def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[ColumnSpread, ...]:
     """Return how the rows spread over the values of each column in both tables, without naming a value."""
     sides = [
         *(
@@ -459,19 +459,18 @@ def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> 
         for side, (relation, rows) in enumerate(both)
     ]
     limits = {"most": MOST_PARTS, "least": LEAST_ROWS}
-    rows = sorted(bench.ask("compare/release_spread", "rows by value", sources=sources, **limits))
+    rows = bench.ask("compare/release_spread", "rows by value", sources=sources, **limits)
+    counts = {(int(place), int(side), int(rank)): (int(n), int(values)) for place, side, rank, n, values in rows}
     spreads = []
     for place, (label, role, *_) in enumerate(sides):
-        values, parts, others = [0, 0], ([], []), [0, 0]
-        for _, side, rank, count, different in (row for row in rows if row[0] == place):
-            values[side] += int(different)
-            if rank:
-                parts[side].append(int(count))
-            else:
-                others[side] = int(count)
-        spreads.append(
-            Spread(label, role, *values, tuple(parts[0]), others[0], tuple(parts[1]), others[1])
+        own, released = (
+            {rank: count for (at, which, rank), count in sorted(counts.items()) if (at, which) == (place, side)}
+            for side in (0, 1)
         )
+        values, cells = (sum(different for _, different in side.values()) for side in (own, released))
+        before, after = (tuple(n for rank, (n, _) in side.items() if rank) for side in (own, released))
+        others, other_cells = (side.get(0, (0, 0))[0] for side in (own, released))
+        spreads.append(ColumnSpread(label, role, values, cells, before, others, after, other_cells))
     return tuple(spreads)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, AuditReport
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import Number
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.models.phrases import requirement_lines, requirements_met
 from sqlaudit.release.attacks.result import AttackReport
@@ -305,8 +306,8 @@ def _before_and_after(result: CompareResult) -> Iterator[doc.Content]:
         )
         for one in result.spreads
     }
-    yield doc.strips("All rows, cut by the values of each column", drawn, ("original", "release"), rest=True)
-    yield "Each part is one value, the most frequent first. The pale part has all rare values together."
+    title = "All rows, cut by the values of each column, the most frequent first; the pale part has all rare values"
+    yield doc.strips(title, drawn, ("original", "release"), rest=True)
     losses = {loss.column: loss.share for loss in result.losses if loss.measure == "loss"}
     yield doc.table_of(
         result.spreads,
@@ -318,7 +319,7 @@ def _before_and_after(result: CompareResult) -> Iterator[doc.Content]:
     )
 
 
-def _percent(share: float | None) -> str:
+def _percent(share: Number | None) -> str:
     return "–" if share is None else doc.percent(share)
 
 

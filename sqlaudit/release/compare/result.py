@@ -94,7 +94,7 @@ class Generalization(base.Documented):
 
 
 @dataclass(frozen=True)
-class Spread(base.Documented):
+class ColumnSpread(base.Documented):
     """How the rows spread over the values of a column, before and after.
 
     Args:
@@ -302,7 +302,7 @@ class CompareResult(base.MeasuredResult, Shown):
     distance: Annotated[str, Literal["equal", "ordered", "hierarchical"]]
     generalization: Generalization
     coarser: Coarser | None = None
-    spreads: tuple[Spread, ...] = ()
+    spreads: tuple[ColumnSpread, ...] = ()
     losses: tuple[Loss, ...]
     queries: tuple[QueryAnswer, ...] = ()
     workload: Workload | None = None

@@ -220,11 +220,11 @@ def _columns(result: SyntheticResult) -> Iterator[doc.Content]:
         for column in columns
         if column.distance is not None
     )
-    yield doc.panels("Share of rows in each bin of a column", charts, ("original", "synthetic table"))
-    yield (
-        "Bins: of numbers and dates from small to large, else the most frequent values and all others; missing values "
-        "come last. Distance: 0% for equal shares, 100% for no value in common."
+    title = (
+        "Share of rows by value: numbers and dates in bins from small to large, else the most frequent values and all "
+        "others; missing values come last"
     )
+    yield doc.panels(title, charts, ("original", "synthetic table"))
     ranked = sorted(columns, key=lambda column: -(column.distance or 0))
     yield doc.table_of(
         ranked,
@@ -232,6 +232,7 @@ def _columns(result: SyntheticResult) -> Iterator[doc.Content]:
         ("#Distance", lambda column: doc.percent(column.distance)),
         ("Measure", lambda column: _DISTANCES[column.measure]),
     )
+    yield "Distance: 0% for equal shares, 100% for no value in common."
 
 
 def _pairs(result: SyntheticResult) -> Iterator[doc.Content]:
@@ -248,7 +249,14 @@ def _pairs(result: SyntheticResult) -> Iterator[doc.Content]:
             None if found is None else round(float(found), 4) for found in (pair.original, pair.synthetic)
         )
     texts = [["" if value is None else f"{value:.2f}".lstrip("0") for value in line] for line in values]
-    data = {"rows": names, "columns": names, "values": values, "texts": texts, "x": "column", "y": "Association, column"}
+    data = {
+        "rows": names,
+        "columns": names,
+        "values": values,
+        "texts": texts,
+        "x": "column",
+        "y": "Association, column",
+    }
     title = "Association of columns (Cramér's V): original below the diagonal, synthetic table above it"
     yield doc.Picture("heat", title, data)
     ranked = sorted(pairs, key=lambda pair: -abs(float(pair.original or 0) - float(pair.synthetic or 0)))

@@ -228,7 +228,8 @@ class SyntheticFigures(base.Documented):
     Args:
         rows: of the tables. identity: who is unique in which table. attributes: one entry per sensitive attribute.
         copies: rows that occur in both tables. holdout: the same for people who were not used; null without them.
-        columns: the shape of each compared column in both tables. pairs: the association of each two of the first twelve.
+        columns: the shape of each compared column in both tables.
+        pairs: the association of each two of the first twelve columns.
         known: fewer known quasi-identifiers, the most disclosing first; only when they were asked for.
     """
 

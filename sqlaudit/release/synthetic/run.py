@@ -185,7 +185,7 @@ def _figures(
         for attribute, (counts_of_target, sizes, value) in zip(sides[0][1], answers, strict=False)
     )
     sizes = SyntheticRows(rows, int(counts[0]["s_rows"]), None if holdout is None else others)
-    return SyntheticFigures(sizes, sides[0][0], of_original, sides[0][2], holdout, known_keys)
+    return SyntheticFigures(sizes, sides[0][0], of_original, sides[0][2], holdout, known=known_keys)
 
 
 def _share(part: Any, total: Any) -> Figure:

@@ -139,7 +139,9 @@ class RecodeReport(MeasuredReport[RecodeResult]):
             return doc.warning("UNDETERMINED: the table has no rows")
         if result.release is None or result.groups is None:
             return doc.bad("NO RECODING meets the requirements")
-        return doc.good(publish({column.name: _changed(result, column) for column in result.columns}, "generalized"))
+        changed = {column.name: _changed(result, column) for column in result.columns if column.use != "drop"}
+        dropped = (column.name for column in result.columns if column.use == "drop")
+        return doc.good(publish(changed, "generalized", dropped))
 
     def key_figures(self, result: RecodeResult) -> Iterator[doc.KeyFigure]:
         if result.release is None or result.smallest is None:
@@ -160,7 +162,10 @@ class RecodeReport(MeasuredReport[RecodeResult]):
             return
         before = doc.plural(result.classes, "class was", "classes were")
         yield f"{before} recoded into {doc.count(result.groups or 0)}."
-        loss, lattice = f"{doc.label(measure_title(result.measure))}: {_loss_text(result.losses, result.measure)}", result.beside
+        loss, lattice = (
+            f"{doc.label(measure_title(result.measure))}: {_loss_text(result.losses, result.measure)}",
+            result.beside,
+        )
         if lattice is None:
             yield f"{loss}."
         elif lattice.levels is None:
@@ -220,7 +225,7 @@ def _levels_picture(result: RecodeResult) -> doc.Picture:
         shown = {level: rows for level, rows in column.rows_at if rows} or {"left out": result.rows}
         label = f"{doc.percent(_changed(result, column))} generalized" if column.rows_at else "left out"
         drawn[column.name] = [doc.Strip(label, [*shown.values()], [*shown])]
-    return doc.strips("All rows by the level of each column: the darker, the coarser", drawn)
+    return doc.strips("All rows by the level of each column, from fine to coarse", drawn)
 
 
 def _loss_of(losses: tuple[Loss, ...], measure: str) -> Loss | None:
@@ -258,7 +263,8 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
         placed = zip(beside.levels or (), beside.named, strict=True)
         named = ", ".join(f"{name} {in_words(level) if place else level}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"Best node by {'loss (ARX)' if beside.measure == 'loss' else measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
+        by = "loss (ARX)" if beside.measure == "loss" else measure_title(beside.measure)
+        yield f"Best node by {by}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
 
 

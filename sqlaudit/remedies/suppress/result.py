@@ -140,20 +140,19 @@ class SuppressReport(MeasuredReport[SuppressResult]):
     method_title = "How it was found"
 
     def headline(self, result: SuppressResult) -> doc.Toned:
-        """Return what had to be suppressed, and how sure it is that less is not enough."""
+        """Return what to publish."""
         suppressed = doc.plural(result.affected_rows, "row") if result.whole_rows else doc.plural(result.cells, "cell")
         if not result.cost and not result.cells:  # cells without weight cost nothing, and are suppressed still
             return doc.good("Safe without suppression")
         if result.effort.stopped == "interrupted":
             return doc.warning(f"INCOMPLETE: stopped with {suppressed} to suppress")
-        minimum = "proven minimum" if result.optimal else "fewer may be enough"
         if result.whole_rows == "drop":
             said = f"Publish {doc.plural(result.rows - result.affected_rows, 'row')}; {suppressed} left out"
         elif result.whole_rows:
             said = f"Publish {suppressed} starred; all others unchanged"
         else:
             said = publish({one.name: Fraction(one.cells, result.rows) for one in result.columns}, "suppressed")
-        return doc.Toned(f"{said} ({minimum})", "good" if result.complete else "warn")
+        return doc.Toned(said, "good" if result.complete else "warn")
 
     def key_figures(self, result: SuppressResult) -> Iterator[doc.KeyFigure]:
         touched = doc.with_share(result.affected_rows, result.rows)
@@ -173,9 +172,11 @@ class SuppressReport(MeasuredReport[SuppressResult]):
     def lead(self, result: SuppressResult) -> Iterator[doc.Words]:
         if not result.cost:
             return
+        suppressed = doc.plural(result.affected_rows, "row") if result.whole_rows else doc.plural(result.cells, "cell")
         if result.optimal:
-            yield doc.good("Proven: no suppression costs less.")
+            yield doc.good(f"{suppressed} suppressed (proven minimum).")
         else:
+            yield f"{suppressed} suppressed (fewer may be enough)."
             gap, least = doc.percent(result.gap), doc.figure(result.bound)
             yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
         if result.effort.stopped:
@@ -212,7 +213,9 @@ def _picture(result: SuppressResult) -> doc.Picture:
     for column in result.columns:
         kept = result.rows - column.cells
         parts = {name: cells for name, cells in (("unchanged", kept), ("suppressed", column.cells)) if cells}
-        drawn[column.name] = [doc.Strip(f"{doc.part(column.cells, result.rows)} suppressed", [*parts.values()], [*parts])]
+        drawn[column.name] = [
+            doc.Strip(f"{doc.part(column.cells, result.rows)} suppressed", [*parts.values()], [*parts])
+        ]
     return doc.strips("All cells of each column", drawn)
 
 
