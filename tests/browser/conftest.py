@@ -43,6 +43,7 @@ NAMES = (
     "lattice",
     "attack",
     "compare",
+    "synthetic",
     "hierarchy",
     "test",
     "suppress",
@@ -70,6 +71,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of every command, of a table whose names and values are markup."""
     folder = tmp_path_factory.mktemp("pages")
     table = _table(folder / "people.csv")
+    for seed, other in enumerate(("made.csv", "others.csv"), 8):
+        _table(folder / other, seed)
     counts = folder / "counts.csv"
     counts.write_text("region,ill,n\nnorth,flu,2\nnorth,cold,30\nsouth,flu,9\nsouth,cold,12\n", "utf-8")
     targets: dict[str, list[Path]] = {"test": [], "verify": [folder / "certificate.json"], "aggregates": [counts]}
@@ -84,6 +87,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
         "attack": [*qi, *sensitive],
         "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
+        "synthetic": ["made.csv", *qi, *sensitive, "--synthetic", "--holdout", "others.csv"],
         "hierarchy": ["age", "--widths", "10,20"],
         "test": ["-f", "sqlaudit.yml"],
         "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
@@ -115,7 +119,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         database.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(table)])
     _run(folder, "audit", table, *qi, "--certificate", "certificate.json")
     for name in NAMES:
-        command = "audit" if name == "criteria" else name
+        command = {"criteria": "audit", "synthetic": "compare"}.get(name, name)
         _run(folder, command, *targets.get(name, [table]), *asked[name], "--output", f"{name}.html")
     return {name: folder / f"{name}.html" for name in NAMES}
 
@@ -133,8 +137,8 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _table(path: Path) -> Path:
-    generator = random.Random(7)
+def _table(path: Path, seed: int = 7) -> Path:
+    generator = random.Random(seed)
     quoted = '"' + HEIGHT.replace('"', '""') + '"'
     lines = [f"age,sex,zip,{quoted},ill"]
     for _ in range(300):

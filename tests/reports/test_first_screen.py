@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sqlaudit
-from sqlaudit.reports.document import Document, bars, curves
+from sqlaudit.reports.document import Document, Toned, bars, curves
 from sqlaudit.reports.notebook import document_of
 from sqlaudit.reports.page import drawn
 
@@ -62,3 +62,14 @@ def test_no_name_in_a_legend_is_cut() -> None:
     lines = drawn(curves("", {name: [(0, 0), (1, 1)] for name in names}, "x", "y"))
     boxes = drawn(bars("", ["a"], {name: [1] for name in names}, "x"))
     assert all(f">{name}<" in picture for name in names for picture in (lines, boxes))
+
+
+def test_a_headline_says_why_a_passing_release_is_no_good_news() -> None:
+    people = pd.DataFrame({"age": [30] * 5 + [40] * 5, "ill": ["a"] * 5 + ["b", "c", "b", "c", "b"]})
+    exposed = document_of(sqlaudit.compare(people, people, qi="age", sensitive="ill", require="k=5")).headline
+    assert isinstance(exposed, Toned)
+    assert exposed.tone == "warn"
+    assert exposed.text.endswith("; PASS: the requirement is met, but 3 of 3 attacks expose people")
+    safe = document_of(sqlaudit.compare(people, people, qi="age", require="k=5")).headline
+    assert isinstance(safe, Toned)
+    assert (safe.tone, safe.text) == ("good", "frame is a generalization of frame; PASS: the requirement is met")

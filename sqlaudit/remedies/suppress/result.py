@@ -149,7 +149,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
         if result.whole_rows == "drop":
             said = f"Publish {doc.plural(result.rows - result.affected_rows, 'row')}; {suppressed} left out"
         elif result.whole_rows:
-            said = f"Publish {suppressed} starred; all others unchanged"
+            said = f"Publish the table with {suppressed} starred"
         else:
             said = publish({one.name: Fraction(one.cells, result.rows) for one in result.columns}, "suppressed")
         return doc.Toned(said, "good" if result.complete else "warn")
