@@ -69,7 +69,8 @@ def test_a_headline_says_why_a_passing_release_is_no_good_news() -> None:
     exposed = document_of(sqlaudit.compare(people, people, qi="age", sensitive="ill", require="k=5")).headline
     assert isinstance(exposed, Toned)
     assert exposed.tone == "warn"
-    assert exposed.text.endswith("; PASS: the requirement is met, but 3 of 3 attacks expose people")
+    # homogeneity (a) and background knowledge (b or c); no value is more than twice as likely in its group (a 1 of 0.5)
+    assert exposed.text.endswith("; PASS: the requirement is met, but 2 of 3 attacks expose people")
     safe = document_of(sqlaudit.compare(people, people, qi="age", require="k=5")).headline
     assert isinstance(safe, Toned)
     assert (safe.tone, safe.text) == ("good", "frame is a generalization of frame; PASS: the requirement is met")
