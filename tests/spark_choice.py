@@ -107,6 +107,8 @@ IN_ONE_TASK = {
     "release/attacks/attack_complementary.sql": _GROWS + "classes of two releases, which are paired",
     "release/attacks/attack_neighbours.sql": _GROWS + "rows in their order",
     "release/attacks/attack_position_codes.sql": _OF_COLUMN,
+    "release/synthetic/synthetic_shapes.sql": _GROWS + "different values of numbers and dates, in their order",
+    "release/synthetic/synthetic_shared.sql": _GROWS + "different values of numbers and dates, in their order",
     "remedies/remedy_patterns.sql": _FEW,
     "tabular/tabular_cells.sql": _OF_DIMENSION,
     "tabular/tabular_labels.sql": _OF_DIMENSION,

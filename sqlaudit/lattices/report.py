@@ -333,7 +333,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         beta = "" if result.beta is None else f" with beta {doc.limit(result.beta)}"
         inherited = "yes" if result.monotone else "not with suppression for these requirements"
         can_fall = "no" if result.loss_monotone else "yes"
-        yield "searched for", f"{_SOUGHT[result.find]}, by {result.measure}{beta}"
+        measure = "loss (ARX)" if result.measure == "loss" else result.measure
+        yield "searched for", f"{_SOUGHT[result.find]}, by {measure}{beta}"
         yield "algorithm", result.algorithm
         yield "lattice", decided
         yield "safe nodes", result.safe
@@ -374,7 +375,7 @@ def _changes(result: LatticeResult, levels: Levels) -> str:
 
 
 def _title(result: LatticeResult) -> str:
-    special = {"precision": "Loss of precision", "class-size": "Average class size"}
+    special = {"loss": "Loss (ARX)", "precision": "Loss of precision", "class-size": "Average class size"}
     return special.get(result.measure, result.measure.replace("-", " ").capitalize())
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from sqlaudit.base.options import written
 from sqlaudit.base.result import LEFT_OUT, OR_NULL, Documented, key
 from sqlaudit.lattices.result import Checked
 from sqlaudit.models.phrases import requirement_lines
@@ -36,6 +39,27 @@ class Release(Documented):
     sql: str = field(default="", metadata=OR_NULL)
     buckets: str = field(default="", metadata=LEFT_OUT)
     select: str = field(default="", repr=False, metadata=LEFT_OUT)
+
+
+def publish(changed: Mapping[str, Fraction], how: str, left_out: Iterable[str] = ()) -> str:
+    """Return what to publish.
+
+    Args:
+        changed: the share of rows in which each column is changed. how: what happens to it there.
+        left_out: columns that are left out.
+
+    Example:
+        >>> publish({"age": Fraction(1, 4), "zip": Fraction(1), "sex": Fraction(0)}, "generalized")
+        'Publish age generalized in 25.0% of rows and zip in 100%; sex unchanged'
+    """
+    shares = [(written(name), doc.percent(share)) for name, share in changed.items() if share]
+    parts = [
+        f"{name} in {share}" if place else f"{name} {how} in {share} of rows"
+        for place, (name, share) in enumerate(shares)
+    ]
+    same, dropped = doc.listed((name for name, share in changed.items() if not share), 4), doc.listed(left_out, 4)
+    said = [doc.listing(parts, 5), same and f"{same} unchanged", dropped and f"{dropped} left out"]
+    return f"Publish {'; '.join(filter(None, said))}"
 
 
 def lines_of(release: Release | None) -> tuple[doc.Block, ...]:

@@ -275,6 +275,50 @@ def curves(title: str, points: Mapping[str, Sequence[Sequence[Number]]], x: str,
     return Picture("curves", title, {"curves": points, "x": x, "y": y, **({"legend": legend} if legend else {})})
 
 
+class Strip(NamedTuple):
+    """A strip of a picture: its label, the lengths of its parts, and their names if they have any."""
+
+    label: str
+    parts: Sequence[Number]
+    names: Sequence[str] = ()
+
+
+def strips(
+    title: str, rows: Mapping[str, Sequence[Strip]], legend: Sequence[str] = (), *, rest: bool = False
+) -> Picture:
+    """Return strips of one length, each cut into its parts.
+
+    Args:
+        title: what is shown. rows: the strips of each name, one below the other; the first ones have the first colour.
+        legend: what the first strips are, what the second ones; or, where parts have names, nothing.
+        rest: True if the last part of a strip stands for many, and is drawn pale.
+    """
+    data = [
+        {"name": name, "strips": [{**strip._asdict(), "names": [*strip.names]} for strip in several]}
+        for name, several in rows.items()
+    ]
+    return Picture("strips", title, {"rows": data, "legend": [*legend], "rest": rest} if data else {})
+
+
+class Panel(NamedTuple):
+    """A small chart: its name, a note, and two lists of shares, which are compared bin by bin."""
+
+    name: str
+    note: str
+    before: Sequence[Number]
+    after: Sequence[Number]
+
+
+def panels(title: str, charts: Iterable[Panel], legend: tuple[str, str]) -> Picture:
+    """Return small charts side by side, each with filled bars and the outline of others over them.
+
+    Args:
+        title: what is shown. charts: the panels. legend: what bars are, and what the outline is.
+    """
+    drawn = [panel._asdict() for panel in charts if panel.before]
+    return Picture("panels", title, {"panels": drawn, "legend": [*legend]} if drawn else {})
+
+
 @dataclass(frozen=True)
 class Code:
     """Text to be read letter by letter, folded away under its summary; only pages show it."""

@@ -323,6 +323,56 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     return bottom + 72, [*parts, _text(max(4.0, min(left, width - 1.1 * _LETTER * len(axis))), bottom + 64, axis)]
 
 
+def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+    """Strips of one length, cut into their parts; those of a name are below it, and a label is beside each."""
+    lines = list(_legend(data["legend"], width, lines=False))
+    parts = [part for line in lines for part in line]
+    strips, y = [strip for row in data["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
+    right = 12 + 1.1 * _LETTER * max((len(_short(strip["label"])) for strip in strips), default=0)
+    room = width - 4 - right
+    for row in data["rows"]:
+        parts.append(_text(4, y + 12, _short(row["name"]), colour=INK))
+        y += 18
+        for number, strip in enumerate(row["strips"]):
+            x, whole, names = 4.0, max(float(sum(strip["parts"])), 1e-9), strip["names"]
+            for place, share in enumerate(strip["parts"]):
+                length, last = float(share) / whole * room, place == len(strip["parts"]) - 1
+                shade = 0.12 + 0.36 * place / max(1, len(names) - 1) if names else 0.3 if data["rest"] and last else 1
+                parts.append(_box(x, y, length - (1 if length > 3 else 0.3), 16, SERIES[number % 4], shade))
+                if names and len(names[place]) * _LETTER * 1.1 < length - 8:
+                    parts.append(_text(x + 5, y + 12, names[place], colour=INK))
+                x += length
+            parts.append(_text(x + 8, y + 12, _short(strip["label"])))
+            y += 19
+        y += 7
+    return y, parts
+
+
+def _panels(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+    """Small charts in rows: bars, over them the outline of other bars, above both a name and a note."""
+    several, height, gap = (4 if width >= _ROOM else 2), 92.0, 22.0
+    wide, parts = (width - gap * (several - 1)) / several, []
+    for place, name in enumerate(data["legend"]):  # each in its half: no name is cut
+        x = 4 + place * width / 2
+        mark = _line(x, 10, x + 20, 10, SERIES[1], width=2.5) if place else _box(x, 4, 20, 10, SERIES[0], 0.4)
+        parts += [mark, _text(x + 26, 14, _short(name), colour=INK)]
+    for place, panel in enumerate(data["panels"]):
+        left, bottom = place % several * (wide + gap), 30 + (place // several + 1) * (height + 48) - 12
+        fitting = int(wide / (1.15 * _LETTER))
+        parts.append(_text(left, bottom - height - 18, doc.shortened(panel["name"], fitting), colour=INK))
+        parts.append(_text(left, bottom - height - 3, doc.shortened(panel["note"], fitting)))
+        before, after = ([float(share) for share in panel[side]] for side in ("before", "after"))
+        each, scale = wide / len(before), (height - 8) / max(*before, *after, 1e-9)
+        bars = [
+            _box(left + n * each, bottom - x * scale, each - 1, x * scale, SERIES[0], 0.4) for n, x in enumerate(before)
+        ]
+        tops = [point for n, x in enumerate(after) for point in ((left + n * each, x), (left + (n + 1) * each - 1, x))]
+        path = "L".join(f"{x:.1f} {bottom - y * scale:.1f}" for x, y in tops)
+        parts += [*bars, f'<path d="M{path}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>']
+        parts.append(_line(left, bottom, left + wide - 1, bottom, QUIET))
+    return 30 + -(-len(data["panels"]) // several) * (height + 48) - 8, parts
+
+
 def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return the height and the elements of a grid of shares: the larger a share, the darker its cell."""
     rows = [doc.shortened(name, int((170 if width >= _ROOM else 100) / _LETTER)) for name in data["rows"]]
@@ -421,6 +471,8 @@ KINDS: Mapping[str, Callable[[Mapping[str, object], float], tuple[float, list[st
     "curves": _curves,
     "bars": _bars,
     "matrix": _matrix,
+    "strips": _strips,
+    "panels": _panels,
     "heat": _heat,
     "graph": _graph,
 }

@@ -44,6 +44,7 @@ NAMES = (
     "lattice",
     "attack",
     "compare",
+    "synthetic",
     "hierarchy",
     "test",
     "suppress",
@@ -55,7 +56,6 @@ NAMES = (
     "criteria",
     "population",
     "releases",
-    "synthetic",
     "what if",
     "boxes",
     "baseline",
@@ -93,6 +93,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of every command, of a table whose names and values are markup."""
     folder = tmp_path_factory.mktemp("pages")
     table = _table(folder / "people.csv")
+    for seed, other in enumerate(("made.csv", "others.csv"), 8):
+        _table(folder / other, seed)
     counts = folder / "counts.csv"
     counts.write_text("region,ill,n\nnorth,flu,2\nnorth,cold,30\nsouth,flu,9\nsouth,cold,12\n", "utf-8")
     certificate, boxes = folder / "certificate.json", folder / "boxes.csv"
@@ -109,6 +111,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
         "attack": [*qi, *sensitive],
         "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
+        "synthetic": ["made.csv", *qi, *sensitive, "--synthetic", "--holdout", "others.csv", "--require", "disco=5%"],
         "hierarchy": ["age", "--widths", "10,20"],
         "test": POLICY_FILE,
         "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
@@ -120,7 +123,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "criteria": [*qi, *sensitive, "--criteria", "internal"],
         "population": [*qi, "--population-size", "90000", "--require", "population_uniqueness=5%"],
         "releases": ["may.csv", "june.csv", "--entity", "id", "--qi", "age,zip", *sensitive],
-        "synthetic": ["synthetic.csv", *qi, *sensitive, "--synthetic", "--require", "disco=5%"],
         "what if": ["--qi", "sex", *sensitive, "--given", "knowledge.yml"],
         "boxes": ["--audit-only", "--k", "9"],
         "baseline": POLICY_FILE,
@@ -136,8 +138,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for month, first in ({"may": 0, "june": 40}).items():
             rows = "(SELECT *, row_number() OVER () AS id FROM people)"
             database.execute(f"COPY (FROM {rows} WHERE id > {first} AND id < {first} + 200) TO '{folder / month}.csv'")
-        made_up = "SELECT * REPLACE (CASE WHEN random() < 0.9 THEN age ELSE 40 END AS age) FROM people"
-        database.execute(f"COPY ({made_up}) TO '{folder / 'synthetic.csv'}'")
     knowledge = "people:\n  Ben: {sex: f}\nknowledge:\n  - never: {Ben: flu}\nask: {Ben: cold}\n"
     (folder / "knowledge.yml").write_text(knowledge, "utf-8")
     _run(folder, "audit", table, *qi, "--certificate", "certificate.json")
@@ -162,8 +162,8 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _table(path: Path) -> Path:
-    generator = random.Random(7)
+def _table(path: Path, seed: int = 7) -> Path:
+    generator = random.Random(seed)
     quoted = '"' + HEIGHT.replace('"', '""') + '"'
     lines = [f"age,sex,zip,{quoted},ill"]
     for _ in range(300):

@@ -66,7 +66,7 @@ def test_the_best_node_is_told() -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "required: k=2; at most 1 suppressed row." in ran.said
     assert "age in steps of 10, zip without the last character" in ran.said
-    assert "Smallest class left 2 rows Loss 0.3388 Suppressed rows 1 (14.3%)" in ran.said
+    assert "Smallest class left 2 rows Loss (ARX) 0.3388 Suppressed rows 1 (14.3%)" in ran.said
     assert "k=2: 1 class with 1 row (14.3%)" in ran.said
     assert "25 nodes" in ran.said
     assert not re.search("1305|HIV|flu", ran.out)

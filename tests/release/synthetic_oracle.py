@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 Row = Mapping[str, Any]
 Table = Sequence[Row]
@@ -98,3 +101,48 @@ def copies(original: Table, synthetic: Table, columns: Sequence[str]) -> dict[st
 def shared(original: Table, holdout: Table, columns: Sequence[str]) -> int:
     own, others = (Counter(tuple(row[column] for column in columns) for row in rows) for rows in (original, holdout))
     return sum((own & others).values())
+
+
+def distance(original: Table, synthetic: Table, column: str, ordered: bool) -> float | None:
+    """Kolmogorov-Smirnov for ordered values, total variation for others, over the rows with a value."""
+    own, made = ([row[column] for row in table if row[column] is not None] for table in (original, synthetic))
+    if not own or not made:
+        return None
+    seen = {*own, *made}
+    if ordered:
+        return max(abs(sum(v <= x for v in own) / len(own) - sum(v <= x for v in made) / len(made)) for x in seen)
+    return sum(abs(own.count(x) / len(own) - made.count(x) / len(made)) for x in seen) / 2
+
+
+def bin_of(original: Table, column: str, kind: str, bins: int, most: int) -> Callable[[Any], int]:
+    """The number of the bin of a value: -1 for missing."""
+    own = [row[column] for row in original if row[column] is not None]
+    if kind == "value":
+        ranked = sorted({*own}, key=lambda value: (-own.count(value), value))[:most]
+        return lambda value: -1 if value is None else ranked.index(value) if value in ranked else most
+    if kind == "number":
+        low = min((v for v in own if sum(u <= v for u in own) * 100 >= len(own)), default=None)
+        high = max((v for v in own if sum(u < v for u in own) * 100 <= 99 * len(own)), default=None)
+        ends = [] if low is None or high is None else [(float(low), float(high))]
+        cuts = [a * ((bins - cut) / bins) + b * (cut / bins) for a, b in ends for cut in range(1, bins)]
+    else:
+        tenths = range(1, bins) if own else ()
+        cuts = [min(v for v in own if sum(u <= v for u in own) * bins > len(own) * cut) for cut in tenths]
+    return lambda value: -1 if value is None else sum(cut <= value for cut in cuts)
+
+
+def cramers_v(pairs: Sequence[tuple[int, int]]) -> float | None:
+    """Cramér's V by its chi-square statistic: observed and expected counts of a contingency table."""
+    rows, columns = (sorted({pair[place] for pair in pairs}) for place in (0, 1))
+    if min(len(rows), len(columns)) < 2:
+        return None
+    observed = np.array([[pairs.count((a, b)) for b in columns] for a in rows], dtype=float)
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / len(pairs)
+    statistic = ((observed - expected) ** 2 / expected).sum()
+    return math.sqrt(statistic / (len(pairs) * (min(observed.shape) - 1)))
+
+
+def pair_distance(own: Sequence[tuple[int, int]], made: Sequence[tuple[int, int]]) -> float | None:
+    if not own or not made:
+        return None
+    return sum(abs(own.count(pair) / len(own) - made.count(pair) / len(made)) for pair in {*own, *made}) / 2

@@ -74,7 +74,7 @@ def test_the_report_in_words(tmp_path: Path) -> None:
     ran = attack(tmp_path, "--identified", tables(tmp_path)[1], "--all-text")
     assert ran.code == 0
     assert "release.csv: 4 of 5 attacks expose people" in ran.said
-    assert "4 of 12 rows (33.3%) are in 1 class with a single value of problem" in ran.said
+    assert "4 of 12 rows (33.3%) are in 1 group with a single value of problem" in ran.said
     assert "Similarity. It needs categories of values (--categories) or a width for numbers (--width)." in ran.said
     assert "Cancer" not in ran.out
     assert "0223*" not in ran.out
@@ -106,7 +106,7 @@ def test_a_file_of_categories(tmp_path: Path) -> None:
         "  other: [Viral infection, Fever]\n  cancer: [Cancer]\n"
     )
     ran = attack(tmp_path, "--categories", file, "--all-text", "--only", "similarity")
-    assert "4 of 12 rows (33.3%) are in classes with all values of problem in one category; none of them" in ran.said
+    assert "4 of 12 rows (33.3%) are in groups with all values of problem in one category; none of them" in ran.said
 
 
 @pytest.mark.parametrize(

@@ -105,4 +105,4 @@ def test_what_complementary_releases_need(engine: Engine) -> None:
     assert "use nulls='equal'" in reason(Roles(("job",), ("s",), nulls=NullPolicy.DISTINCT), targets[1])
     assert "leave out entity=" in reason(Roles(("job",), ("s",), entity="zip"), targets[1])
     empty = join(engine, [], [], ("zip",), ("zip",), 2)
-    assert (empty.exposed, empty.of, empty.sentence) == (0, 0, "No class of one release matches a class of the other.")
+    assert (empty.exposed, empty.of, empty.sentence) == (0, 0, "No group of one release matches a group of the other.")

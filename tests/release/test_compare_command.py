@@ -63,7 +63,7 @@ def test_one_page_says_whether_it_is_safe_what_was_lost_and_what_can_be_done(tmp
     assert "every released row was compared with its original" in ran.said.lower()
     for title in ("Is it safe?", "Information loss", "Answers to queries", "Attacks on the release"):
         assert title in ran.said
-    assert "4 of 5 rows (80.0%) lie in 4 classes with a single value of s" not in ran.said
+    assert "4 of 5 rows (80.0%) lie in 4 groups with a single value of s" not in ran.said
     assert "HIV" not in ran.out
 
 

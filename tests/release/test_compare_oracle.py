@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -149,3 +150,29 @@ def test_rows_that_do_not_fit_are_counted(engine: Engine) -> None:
         assert (facts.answer == "yes") is (rows == 0 and changed == 0)
 
     agree()
+
+
+def test_rows_spread_over_values_as_they_are_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the most frequent values and cells, the others together, as long as these are enough."""
+    monkeypatch.setattr("sqlaudit.release.compare.coding.LEAST_ROWS", least := 2)
+    monkeypatch.setattr("sqlaudit.release.compare.coding.MOST_PARTS", most := 3)
+
+    def spread(cells: list[Any]) -> tuple[int, tuple[int, ...], int]:
+        counts = sorted(Counter(map(str, cells)).values(), reverse=True)
+        shown = [count for count in counts if count >= least][:most]
+        if 0 < sum(counts) - sum(shown) < least:
+            shown.pop() if shown else None
+        return len(counts), tuple(shown), sum(counts) - sum(shown)
+
+    @few(engine, 20, 60)
+    @given(cases.cases())
+    def check_spreads(drawn: Drawn) -> None:
+        case, result = drawn.case, compared(engine, drawn)
+        assert [one.column for one in result.spreads] == [*case.qi, case.sensitive]
+        for one in result.spreads:
+            before = one.values, one.original, one.original_others
+            assert before == spread([row[one.column] for row in case.original]), one.column
+            after = one.cells, one.release, one.release_others
+            assert after == spread([row[one.column] for row in case.release]), one.column
+
+    check_spreads()

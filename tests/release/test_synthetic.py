@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 import random
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Folding, NullPolicy, Target
@@ -17,7 +21,7 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import OF_SYNTHETIC, requirements
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.synthetic.counting import open_counting
+from sqlaudit.release.synthetic.counting import BINS, LEAST, MOST_VALUES, open_counting
 from sqlaudit.release.synthetic.result import SyntheticResult
 from sqlaudit.release.synthetic.run import find_disclosure
 from tests.audit_values import values_query
@@ -186,6 +190,85 @@ def test_fewer_known_keys_are_sets_of_keys(engine: Engine) -> None:
         assert disclosed == sorted(disclosed, reverse=True)
 
     check()
+
+
+SHAPED = {"a": "int", "b": "text", "c": "bool", "day": "date", "n": "float"}
+KINDS = {"a": "number", "b": "value", "c": "value", "day": "ordered", "n": "number"}
+
+
+def shaped_rows(generator: random.Random, rows: int) -> Rows:
+    def cell(value: Any) -> Any:
+        return None if generator.random() < 0.1 else value
+
+    return [
+        {
+            "a": cell(generator.randint(0, 9) ** 2),
+            "b": cell(generator.choice("abcdefghijklmnop"[: generator.randint(2, 16)])),
+            "c": cell(generator.random() < 0.3),
+            "day": cell(datetime.date(2020, 1, 1) + datetime.timedelta(generator.randint(0, 40))),
+            "n": cell(generator.choice([-2.5, 0.0, 1e300, float(generator.randint(0, 500)) / 4])),
+        }
+        for _ in range(rows)
+    ]
+
+
+@pytest.mark.parametrize(("seed", "rows"), [(0, 40), (1, 7), (2, 150), (3, 1), (4, 0)])
+def test_shapes_of_columns_and_pairs_are_those_of_brute_force(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, seed: int, rows: int
+) -> None:
+    monkeypatch.setattr("sqlaudit.release.synthetic.counting.LEAST", 1)
+    generator = random.Random(seed)
+    tables = [shaped_rows(generator, rows), shaped_rows(generator, 60)]
+    request = CompareRequest(
+        *(target_of(table, name, SHAPED) for table, name in zip(tables, ("own", "made"), strict=True)),
+        qi=("a", "b"),
+        sensitive=("c",),
+        synthetic=True,
+        values=Folding.EXACT,
+    )
+    found = find_disclosure(engine, request).synthetic
+    assert len(found.columns) == 5 or rows < 2  # columns that share no value are left out, as from copies
+    numbers = {}
+    for column in found.columns:
+        kind = KINDS[column.name]
+        expected = oracle.distance(*tables, column.name, kind != "value")
+        assert column.distance == (expected if expected is None else pytest.approx(expected, rel=1e-12))
+        assert column.measure == ("total-variation" if kind == "value" else "kolmogorov-smirnov")
+        bin_of = oracle.bin_of(tables[0], column.name, kind, BINS, MOST_VALUES)
+        numbers[column.name] = [[bin_of(row[column.name]) for row in table] for table in tables]
+        own, made = numbers[column.name]
+        counts = [(own.count(number), made.count(number)) for number in (*range(MOST_VALUES + 1), -1)]
+        assert [(spread.original, spread.synthetic) for spread in column.bins] == [pair for pair in counts if any(pair)]
+    assert len(found.pairs) == math.comb(len(found.columns), 2)
+    for pair in found.pairs:
+        own, made = (list(zip(*(numbers[name][side] for name in pair.columns), strict=True)) for side in (0, 1))
+        for result, expected in (
+            (pair.original, oracle.cramers_v(own)),
+            (pair.synthetic, oracle.cramers_v(made)),
+            (pair.distance, oracle.pair_distance(own, made)),
+        ):
+            assert result == (expected if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-9))
+
+
+def test_no_bin_of_a_column_has_few_rows_of_the_original(engine: Engine) -> None:
+    generator = random.Random(9)
+    tables = [shaped_rows(generator, 90), shaped_rows(generator, 90)]
+    request = CompareRequest(
+        *(target_of(table, name, SHAPED) for table, name in zip(tables, ("own", "made"), strict=True)),
+        qi=("a",),
+        synthetic=True,
+    )
+    for column in find_disclosure(engine, request).synthetic.columns:
+        assert all(spread.original == 0 or spread.original >= LEAST for spread in column.bins)
+        assert sum(spread.original for spread in column.bins) == sum(spread.synthetic for spread in column.bins) == 90
+
+
+def test_columns_after_the_twelfth_have_a_distance_and_no_bins() -> None:
+    frame = pd.DataFrame({f"c{number}": [1, 1, 5 + number] for number in range(15)})
+    found = sqlaudit.compare(frame, frame, synthetic=True, qi=["c0"]).synthetic
+    assert [len(column.bins) > 0 for column in found.columns] == [True] * 12 + [False] * 3
+    assert {column.distance for column in found.columns} == {0}
+    assert len(found.pairs) == 66
 
 
 # What somebody tries who wants a synthetic table to pass that copies the original.

@@ -255,7 +255,7 @@ def test_a_result_says_what_was_made_of_the_classes(method: str) -> None:
     for column in made.columns:
         assert sum(rows for _, rows in column.rows_at) == 12
     validator("recode").validate(made.to_dict())
-    assert "12 classes recoded into" in made._repr_html_()
+    assert "12 classes were recoded into" in made._repr_html_()
 
 
 @pytest.mark.usefixtures("unmeasured")

@@ -142,7 +142,7 @@ def test_pictures_and_tables_of_a_large_lattice(large: LatticeResult) -> None:
     assert "Sum of levels" in text
     before_and_after, bars, _ = (picture.data for picture in pictures(large))
     assert set(before_and_after["series"]) == {"before", "after"}
-    losses = list(bars["series"]["Loss"])
+    losses = list(bars["series"]["Loss (ARX)"])
     assert losses == sorted(losses)
     assert len(losses) == 20
     assert json.loads(json.dumps(large.to_dict()))["lattice"]["verdicts"].count("s") == large.safe
@@ -184,5 +184,5 @@ def test_the_smallest_class_is_told_after_suppression_too() -> None:
     assert found.best is not None
     assert (found.best.levels, found.best.smallest, found.best.smallest_left) == ((0, 0), 1, 2)
     text = " ".join(render_text(document_of(found), 200).split())
-    assert "Smallest class left 2 rows Loss 0.08012 Suppressed rows 1 (16.7%)" in text
+    assert "Smallest class left 2 rows Loss (ARX) 0.08012 Suppressed rows 1 (16.7%)" in text
     assert "Suppressed Classes Smallest class left" in text

@@ -27,14 +27,18 @@ from sqlaudit.reports.document import (
     Document,
     Facts,
     KeyFigure,
+    Panel,
     Paragraph,
     Picture,
     ProposedCommand,
     Section,
+    Strip,
     Table,
     Toned,
     compose,
+    panels,
     section,
+    strips,
     table,
 )
 from sqlaudit.reports.glossary import explained, in_markdown
@@ -62,6 +66,8 @@ PICTURES = (
         {"rows": ["r"], "columns": [NASTY, "y"], "values": [[0.5, None]], "texts": [["1", ""]], "x": "x", "y": "y"},
     ),
     Picture("graph", "g", GRAPH),
+    strips("s", {NASTY: [Strip(NASTY, [1, 2], ["whole", NASTY]), Strip("x", [3, 0])]}, ("one", NASTY), rest=True),
+    panels("p", [Panel(NASTY, NASTY, [0.5, 0.5], [1, 0]), Panel("b", "", [1], [0])], ("one", NASTY)),
 )
 EVERYTHING = Document(
     Toned(NASTY, "bad"),

@@ -2,9 +2,11 @@
    synthetic table; `both`: those that both have. `own_rows`, `made_rows`: rows with a value; `once`: rows of the original with a
    value that no other row has; `shared_rows`: synthetic rows whose value the original has. Of numbers, `overlap` says whether
    the ranges overlap, and `own_span`, `made_span` how many whole numbers lie between the smallest and the largest: NULL where
-   a number is no whole number. #}
+   a number is no whole number. `apart` is how far the shares of both tables are apart, times the rows with a value in each: where values
+   are `ordered` the largest difference of shares up to a value (Kolmogorov-Smirnov), else the sum of all differences. #}
 {% import "release/synthetic/_stacked.sql" as rows %}
 {% macro span(side) %}CASE WHEN MAX(CASE WHEN {{ side }} > 0 AND whole IS NULL THEN 1 ELSE 0 END) = 0 THEN MAX(CASE WHEN {{ side }} > 0 THEN whole END) - MIN(CASE WHEN {{ side }} > 0 THEN whole END) + 1 END{% endmacro %}
+{% macro total(side) %}(SELECT CAST(COUNT({{ side.columns[0] }}) AS DOUBLE) FROM {{ side.source }} AS own){% endmacro %}
 {% for pair in columns %}
 SELECT
     {{ loop.index0 }} AS place,
@@ -23,9 +25,14 @@ SELECT
     0 AS overlap,
     CAST(NULL AS DOUBLE) AS own_span,
     CAST(NULL AS DOUBLE) AS made_span
+    {% endif %},
+    {% if pair.ordered %}
+    MAX(ABS(up_d * all_s - up_s * all_d)) AS apart
+    {% else %}
+    SUM(ABS(d * all_s - s * all_d)) AS apart
     {% endif %}
 FROM (
-    SELECT c1, d, s{% if pair.number %}, CASE WHEN c1 BETWEEN -1000000000000000 AND 1000000000000000 THEN CASE WHEN c1 = FLOOR(c1) THEN CAST(c1 AS DOUBLE) END END AS whole{% endif %}
+    SELECT c1, d, s, {{ total(pair.sides[0]) }} AS all_d, {{ total(pair.sides[1]) }} AS all_s{% if pair.ordered %}, SUM(d) OVER (ORDER BY c1) AS up_d, SUM(s) OVER (ORDER BY c1) AS up_s{% endif %}{% if pair.number %}, CASE WHEN c1 BETWEEN -1000000000000000 AND 1000000000000000 THEN CASE WHEN c1 = FLOOR(c1) THEN CAST(c1 AS DOUBLE) END END AS whole{% endif %}
 
     FROM (
         {{ rows.counted(pair.sides) }}

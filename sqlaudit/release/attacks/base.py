@@ -404,8 +404,8 @@ def some(number: int, unit: str) -> str:
     """A count with its unit.
 
     Example:
-        >>> some(1, "rows"), some(1234, "classes")
-        ('1 row', '1,234 classes')
+        >>> some(1, "rows"), some(1234, "groups")
+        ('1 row', '1,234 groups')
     """
     return f"{number:,} {SINGULAR.get(unit, unit) if number == 1 else unit}"
 

@@ -330,7 +330,7 @@ class Minimality(Attack):
         if not steps:
             raise CannotTry("The release is the finest node, so no finer node was rejected.")
         if all(step["chance_unsafe"] is None for step in steps):
-            raise CannotTry("The classes of the release have too many possible worlds to count.")
+            raise CannotTry("The groups of the release have too many possible worlds to count.")
         label = release.attributes[0].label
         best = max(steps, key=lambda step: (int(step["newly_certain"] or 0), _gain(step)))
         impossible = [step["column"] for step in steps if step["chance_unsafe"] == 0]
@@ -461,7 +461,7 @@ def _kinds(
     if others:
         have = "has" if others == 1 else "have"
         raise CannotTry(
-            f"It needs exactly the people of the release, but {some(others, 'classes')} {have} a different size in the "
+            f"It needs exactly the people of the release, but {some(others, 'groups')} {have} a different size in the "
             "identified table."
         )
     return [(_sizes(row[0]), tuple(sorted(_sizes(row[1]), reverse=True)), int(row[3])) for row in rows]

@@ -395,7 +395,7 @@ def _sentence(
         return f"{sentence} The releases may only have been sorted the same way."
     return (
         f"{sentence} If the order is the same, it restores {some(merged['cells'], 'cells')} in "
-        f"{some(merged['restored'], 'rows')} and leaves {some(merged['below_after'], 'rows')} in classes smaller than "
+        f"{some(merged['restored'], 'rows')} and leaves {some(merged['below_after'], 'rows')} in groups smaller than "
         f"{release.request.k} ({merged['below_before']:,} before). Publish releases in random order."
     )
 
@@ -423,7 +423,7 @@ class ComplementaryReleases(Attack):
         if not shared_columns(release, release.other) and not release.request.other_qi:
             return "The other release has none of the columns."
         if release.request.roles.nulls is not NullPolicy.EQUAL:
-            return f"It compares classes of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
+            return f"It compares groups of both releases, in which NULLs are equal; use {spelled('nulls', 'equal')}."
         if release.roles.entity is not None:
             return (
                 f"It counts rows: leave out {spelled('entity')}, or select one row per person with {spelled('query')}."
@@ -445,8 +445,8 @@ class ComplementaryReleases(Attack):
             sentence=_complementary_sentence(release, figures),
             figures=figures,
             at_most=figures["newly_at_most"] or 0,
-            note="Both releases are assumed to contain the same people, one row each. Only people in classes that fall "
-            f"below {release.request.k} by the combination are counted: not those in classes that are smaller in one "
+            note="Both releases are assumed to contain the same people, one row each. Only people in groups that fall "
+            f"below {release.request.k} by the combination are counted: not those in groups that are smaller in one "
             "release, nor those with a single sensitive value left.",
         )
 
@@ -481,14 +481,14 @@ def _complementary_sentence(release: AttackedRelease, figures: dict[str, int | N
     """Return how many classes the combination of both releases makes smaller."""
     k, classes = release.request.k, figures["joined_classes"] or 0
     if not classes:
-        return "No class of one release matches a class of the other."
+        return "No group of one release matches a group of the other."
     fresh, revealed = figures["newly_below_k"] or 0, figures["newly_revealed"] or 0
     if not fresh and not revealed:
-        return f"Combined, the releases have {some(classes, 'classes')}, none of them newly smaller than {k}."
+        return f"Combined, the releases have {some(classes, 'groups')}, none of them newly smaller than {k}."
     least, most = figures["newly_at_least"] or 0, figures["newly_at_most"] or 0
     hold = "is" if fresh == 1 else "are"
     sentence = (
-        f"Combined, the releases have {some(classes, 'classes')}; {fresh:,} of them {hold} newly smaller than {k} "
+        f"Combined, the releases have {some(classes, 'groups')}; {fresh:,} of them {hold} newly smaller than {k} "
         f"({least:,} to {most:,} people)."
     )
-    return f"{sentence} In {some(revealed, 'classes')}, only the combination leaves a single sensitive value."
+    return f"{sentence} In {some(revealed, 'groups')}, only the combination leaves a single sensitive value."

@@ -40,7 +40,7 @@ def _floats(value: Any) -> Any:
 
 
 SINGULAR = {f"{one}s": one for one in ("value", "row", "cell", "person", "position", "finer node")}
-SINGULAR |= {"people": "person", "classes": "class"}
+SINGULAR |= {"people": "person", "groups": "group"}
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ _NAMES = {
     "certain_if_ruled_out_for_all": "Certain, same values for everyone",
     "highest_of_the_rest": "Best chance of the rest",
     "highest": "Best chance",
-    "classes": "Classes exposed",
+    "classes": "Groups exposed",
     "alone_in_class": "Unique rows",
     "largest_posterior_over_prior": "Largest ratio of likelihoods",
     "times": "More than … times as likely",
@@ -237,15 +237,20 @@ class AttackReport(MeasuredReport[AttackResult]):
     kind = "Attacks"
 
     def headline(self, result: AttackResult) -> doc.Toned:
-        tried, successful = doc.plural(len(result.exposures), "attack"), len(_successful(result))
-        if successful:
-            verb = "exposes" if successful == 1 else "expose"
-            return doc.bad(f"{result.target}: {doc.count(successful)} of {tried} {verb} people")
+        tried = doc.plural(len(result.exposures), "attack")
+        if _successful(result):
+            return doc.bad(f"{result.target}: {self.successes(result)}")
         if not result.exposures:
             return doc.good(f"{result.target}: no attack could be tried")
         possible = sum(1 for exposure in result.exposures if exposure.at_most)
         surely = f" for sure, {doc.count(possible)} may" if possible else ""
         return doc.good(f"{result.target}: none of {tried} exposes anyone{surely}")
+
+    @staticmethod
+    def successes(result: AttackResult) -> str:
+        """Return how many attacks expose people: `1 of 5 attacks exposes people`."""
+        successful, tried = len(_successful(result)), doc.plural(len(result.exposures), "attack")
+        return f"{doc.count(successful)} of {tried} {'exposes' if successful == 1 else 'expose'} people"
 
     def key_figures(self, result: AttackResult) -> Iterator[doc.KeyFigure]:
         successful = _successful(result)
@@ -276,10 +281,10 @@ class AttackReport(MeasuredReport[AttackResult]):
         yield doc.section("Not tried", not_tried)
 
     def method(self, result: AttackResult) -> Iterator[tuple[str, doc.Cell]]:
-        classes = "overlapping classes" if result.classes is None else doc.plural(result.classes, "class", "classes")
+        classes = "overlapping groups" if result.classes is None else doc.plural(result.classes, "group")
         is_linked = any(exposure.attack == "linkage" for exposure in result.exposures)
         yield "rows", result.rows
-        yield "classes", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"
+        yield "groups", classes if result.smallest is None else f"{classes} (smallest: {doc.count(result.smallest)})"
         yield "quasi-identifiers", doc.joined(result.quasi_identifiers)
         yield "sensitive", doc.joined(result.sensitive) or "none"
         yield "missing values", READS[result.nulls]
@@ -343,7 +348,7 @@ def _examples(examples: tuple[Example, ...]) -> doc.Table:
 
 def _label(name: str) -> str:
     """Return the label of a figure."""
-    return _NAMES.get(name) or name.replace("_", " ").capitalize()
+    return _NAMES.get(name) or name.replace("_", " ").replace("classes", "groups").capitalize()
 
 
 def _format(name: str, value: Figure) -> str:

@@ -70,11 +70,11 @@ class Homogeneity(ClassAttack):
 def _homogeneity_sentence(unit: str, label: str, figures: dict[str, Any]) -> str:
     exposed, members = int(figures["exposed"]), int(figures["members"])
     if not exposed:
-        return f"No class has a single value of {label}."
+        return f"No group has a single value of {label}."
     alone = f" ({figures['alone']:,} unique)" if figures["alone"] and exposed > 1 else ""
     return (
-        f"{of_all(exposed, members, unit, ('is', 'are'))} in {some(int(figures['exposed_classes']), 'classes')} with a "
-        f"single value of {label}{alone}. Anyone known to be in such a class has that value."
+        f"{of_all(exposed, members, unit, ('is', 'are'))} in {some(int(figures['exposed_classes']), 'groups')} with a "
+        f"single value of {label}{alone}. Anyone known to be in such a group has that value."
     )
 
 
@@ -189,10 +189,10 @@ def _apart(low: object, high: Any) -> Fraction | float:
 
 def _similarity_sentence(unit: str, label: str, what: str, exposed: int, several: int, members: int) -> str:
     if not exposed:
-        return f"No class has all its values of {label} in {what}."
+        return f"No group has all its values of {label} in {what}."
     return (
-        f"{of_all(exposed, members, unit, ('is', 'are'))} in classes with all values of {label} in {what}; "
-        f"{f'{several:,}' if several else 'none'} of them in classes with several values."
+        f"{of_all(exposed, members, unit, ('is', 'are'))} in groups with all values of {label} in {what}; "
+        f"{f'{several:,}' if several else 'none'} of them in groups with several values."
     )
 
 
@@ -239,7 +239,7 @@ def _skewness_sentence(unit: str, label: str, figures: dict[str, Any], exposed: 
     likely = f" (up to {_times(figures['highest'])} times)" if exposed else ""
     whom = of_all(exposed, members, unit) if exposed else "no one"
     return (
-        f"For {whom}, the value of {label} is more than twice as likely in the class as in the whole release{likely}."
+        f"For {whom}, the value of {label} is more than twice as likely in the group as in the whole release{likely}."
     )
 
 
@@ -295,7 +295,7 @@ class BackgroundKnowledge(ClassAttack):
                 Example(None, choice.certain, tuple(values[x] for x in lanes)) for lanes, choice in harmful
             )
         note = (
-            "" if common is not None else "Values ruled out for everyone were not checked: too many different classes."
+            "" if common is not None else "Values ruled out for everyone were not checked: too many different groups."
         )
         if most < release.request.pieces:
             note = (

@@ -23,6 +23,7 @@ from sqlaudit.hierarchies.dictionary import Dictionary, dictionary, membership
 from sqlaudit.hierarchies.levels import Hierarchy
 from sqlaudit.profiles.names import concept_of, words_of
 from sqlaudit.release.compare.pairing import TRAVELS_AS, Bench, Side
+from sqlaudit.release.compare.result import ColumnSpread
 
 # Original and release as numbers on the workbench: dictionaries of values and cells, and rows counted by both.
 
@@ -435,6 +436,42 @@ def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -
         )
         covered.append(Covered(column, cover, cells))
     return tuple(covered)
+
+
+MOST_PARTS = 40
+"""So many values and cells of a column are counted one by one in its picture."""
+LEAST_ROWS = 5
+"""Values and cells of fewer rows are counted together."""
+
+
+def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[ColumnSpread, ...]:
+    """Return how the rows spread over the values of each column in both tables, without naming a value."""
+    sides = [
+        *(
+            (cover.column.label, "quasi-identifier", (cover.column.words.relation, "row_count"), (cover.cells, "m"))
+            for cover in covered
+        ),
+        *((one.label, "sensitive", (one.lanes, "total"), (one.lanes, "released")) for one in coded.sensitive),
+    ]
+    sources = [
+        {"place": place, "side": side, "relation": relation, "rows": rows}
+        for place, (_, _, *both) in enumerate(sides)
+        for side, (relation, rows) in enumerate(both)
+    ]
+    limits = {"most": MOST_PARTS, "least": LEAST_ROWS}
+    rows = bench.ask("compare/release_spread", "rows by value", sources=sources, **limits)
+    counts = {(int(place), int(side), int(rank)): (int(n), int(values)) for place, side, rank, n, values in rows}
+    spreads = []
+    for place, (label, role, *_) in enumerate(sides):
+        own, released = (
+            {rank: count for (at, which, rank), count in sorted(counts.items()) if (at, which) == (place, side)}
+            for side in (0, 1)
+        )
+        values, cells = (sum(different for _, different in side.values()) for side in (own, released))
+        before, after = (tuple(n for rank, (n, _) in side.items() if rank) for side in (own, released))
+        others, other_cells = (side.get(0, (0, 0))[0] for side in (own, released))
+        spreads.append(ColumnSpread(label, role, values, cells, before, others, after, other_cells))
+    return tuple(spreads)
 
 
 # The earth mover's distances of t-closeness over lanes: groups of values whose shares are compared.

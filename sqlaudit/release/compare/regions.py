@@ -293,8 +293,8 @@ def _answer(
         return Answer.YES, "every released row was compared with its original."
     several = len(coded.sensitive) > 1
     if regions is not None and regions.disjoint and not several:
-        return Answer.YES, "no class has more rows than in the original, and no row fits two classes."
-    overlap = "sensitive columns were checked one by one" if several else "original rows fit several classes"
+        return Answer.YES, "no group has more rows than in the original, and no row fits two groups."
+    overlap = "sensitive columns were checked one by one" if several else "original rows fit several groups"
     decides = f"Pair rows with {spelled('key')} or {spelled('by_position', True)} to decide it"
     return Answer.UNDECIDED, f"no row contradicts this, but {overlap}. {decides}."
 

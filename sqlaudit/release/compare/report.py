@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, AuditReport
 from sqlaudit.base.parameter_names import spelled
+from sqlaudit.base.result import Number
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.models.phrases import requirement_lines, requirements_met
 from sqlaudit.release.attacks.result import AttackReport
@@ -65,7 +66,9 @@ def losses_blocks(result: CompareResult) -> Iterator[doc.Content]:
 
 
 def measure_title(measure: str) -> str:
-    """A measure in words: `non-uniform entropy`."""
+    """A measure in words: `non-uniform entropy`. Lattices know another one that is called loss, ARX's."""
+    if measure == "loss":
+        return "loss (LM)"
     return measure.replace("-", " ").replace("non uniform", "non-uniform")
 
 
@@ -192,7 +195,7 @@ _PAIRINGS = {
     "key": "by key",
     "position": "by position",
     "containment": "by containment (unique)",
-    "none": "unknown: some original rows fit several classes",
+    "none": "unknown: some original rows fit several groups",
 }
 _OF_AUDIT = (FAILING_GROUPS, ALL_FIGURES, WARNINGS)
 _OF_ATTACKS = "Attacks"
@@ -219,7 +222,8 @@ class CompareReport(MeasuredReport[CompareResult]):
         is_exposed = result.attacks is not None and any(attack.exposed for attack in result.attacks.exposures)
         tones = (tone, verdict.tone, "warn" if is_exposed else "good")  # attacks that succeed leave no good news
         worst: doc.Tone = "bad" if "bad" in tones else "warn" if "warn" in tones else "good"
-        return doc.Toned(f"{answer}; {verdict.text}", worst)
+        but = f", but {AttackReport().successes(result.attacks)}" if result.attacks and is_exposed else ""
+        return doc.Toned(f"{answer}; {verdict.text}{but if worst == 'warn' else ''}", worst)
 
     def key_figures(self, result: CompareResult) -> Iterator[doc.KeyFigure]:
         if result.audit.rows and result.audit.classes.min_size is not None:
@@ -227,7 +231,7 @@ class CompareReport(MeasuredReport[CompareResult]):
             yield replace(smallest, tone="plain") if CompareReport().headline(result).tone == "good" else smallest
         for loss in result.losses:
             if loss.measure == "loss" and loss.column is None and loss.share is not None:
-                yield doc.KeyFigure(doc.percent(loss.share), "Information loss")
+                yield doc.KeyFigure(doc.percent(loss.share), doc.label(measure_title("loss")))
         errors = () if result.workload is None else result.workload.errors.values()
         medians = [error.median for error in errors if error.median is not None]
         if result.audit.required:
@@ -266,6 +270,7 @@ class CompareReport(MeasuredReport[CompareResult]):
         return doc.notices_block(result.audit.notices)
 
     def sections(self, result: CompareResult) -> Iterator[tuple[doc.Section, ...]]:
+        yield doc.section("Columns before and after", *_before_and_after(result))
         yield self.derivation(result)
         yield audit_section(result)
         yield from self.losses(result)
@@ -288,6 +293,34 @@ class CompareReport(MeasuredReport[CompareResult]):
         yield "sensitive columns", doc.joined(result.sensitive)
         yield "pairing of rows", _pairing(result)
         yield "distance of sensitive values", result.distance if result.sensitive else ""
+
+
+def _before_and_after(result: CompareResult) -> Iterator[doc.Content]:
+    """Yield how rows spread over the values of each column, in the original and in the release."""
+    if not result.rows or not result.spreads:
+        return
+    drawn = {
+        one.column: (
+            doc.Strip(doc.plural(one.values, "value"), [*one.original, one.original_others]),
+            doc.Strip(doc.plural(one.cells, "value"), [*one.release, one.release_others]),
+        )
+        for one in result.spreads
+    }
+    title = "All rows, cut by the values of each column, the most frequent first; the pale part has all rare values"
+    yield doc.strips(title, drawn, ("original", "release"), rest=True)
+    losses = {loss.column: loss.share for loss in result.losses if loss.measure == "loss"}
+    yield doc.table_of(
+        result.spreads,
+        ("Column", "column"),
+        "role",
+        ("#Values before", "values"),
+        ("#Values after", "cells"),
+        ("#loss (LM)" if losses else None, lambda one: _percent(losses.get(one.column))),
+    )
+
+
+def _percent(share: Number | None) -> str:
+    return "–" if share is None else doc.percent(share)
 
 
 def _sentence(text: str) -> str:

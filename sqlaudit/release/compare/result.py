@@ -94,6 +94,27 @@ class Generalization(base.Documented):
 
 
 @dataclass(frozen=True)
+class ColumnSpread(base.Documented):
+    """How the rows spread over the values of a column, before and after.
+
+    Args:
+        column: its name. role: in the comparison.
+        values, cells: different ones of the original, and of the release. original, release: rows of the most frequent
+            ones, largest first, at most 40; none of fewer than five rows.
+        original_others, release_others: rows of all other ones together.
+    """
+
+    column: str
+    role: Annotated[str, Literal["quasi-identifier", "sensitive"]]
+    values: int
+    cells: int
+    original: tuple[int, ...]
+    original_others: int
+    release: tuple[int, ...]
+    release_others: int
+
+
+@dataclass(frozen=True)
 class Coarser(base.Documented):
     """The release compared with another one of the same original.
 
@@ -260,6 +281,7 @@ class CompareResult(base.MeasuredResult, Shown):
         engine: the engine and its version. original, release: the tables' names. rows, released: their rows.
         pairing: of rows: by a key, by position, by containment, or none.
         distance: of sensitive values. generalization: whether it is one. coarser: comparison with another release.
+        spreads: how rows spread over the values of each column; empty for a release in buckets.
         losses: the information loss. queries: one entry per query of --queries. workload: random counting queries.
         audit: the release by itself, as in `sqlaudit audit`.
         attacks: on the release alone; None when it is not a generalization.
@@ -280,6 +302,7 @@ class CompareResult(base.MeasuredResult, Shown):
     distance: Annotated[str, Literal["equal", "ordered", "hierarchical"]]
     generalization: Generalization
     coarser: Coarser | None = None
+    spreads: tuple[ColumnSpread, ...] = ()
     losses: tuple[Loss, ...]
     queries: tuple[QueryAnswer, ...] = ()
     workload: Workload | None = None

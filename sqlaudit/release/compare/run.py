@@ -25,7 +25,7 @@ from sqlaudit.profiles.names import contents_of
 from sqlaudit.release.attacks.request import AttackRequest
 from sqlaudit.release.attacks.result import AttackResult
 from sqlaudit.release.attacks.run import attack_release
-from sqlaudit.release.compare.coding import cells_statement
+from sqlaudit.release.compare.coding import cells_statement, read_spreads
 from sqlaudit.release.compare.pairing import Bench, Side, alike, copied, find_pairing, folded, open_release, open_side
 from sqlaudit.release.compare.queries import AskedTables, random_workload
 from sqlaudit.release.compare.query_text import read_queries
@@ -149,6 +149,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
             pairing=tables.pairing,
             distance=request.distance,
             generalization=generalization,
+            spreads=read_spreads(bench, coded, tables.covered),
             losses=tuple(losses_of(tables, request, request.wanted)),
             audit=audit_alone(engine, request, known, relation),
             attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),

@@ -25,6 +25,8 @@ class ColumnOverlap:
         own, made, both: different values of the original, of the synthetic table, and of both.
         own_rows, made_rows: rows with a value. once: rows of the original whose value no other row has.
         shared_rows: synthetic rows whose value the original has.
+        distance: between the shares of both tables: of ordered values by Kolmogorov and Smirnov, of others the total
+            variation; None where a table has no value.
         overlap: whether these are numbers whose ranges overlap. own_span, made_span: how many whole numbers lie from
             the smallest to the largest; None where some are not whole.
     """
@@ -43,6 +45,7 @@ class ColumnOverlap:
     overlap: bool
     own_span: float | None
     made_span: float | None
+    distance: float | None = None
 
     @property
     def is_unmatched(self) -> bool:

@@ -8,9 +8,11 @@ the statements, of which `run` makes shares and verdicts, and `doubts` the reaso
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
+from math import sqrt
+from operator import itemgetter
 from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, resolve
@@ -35,7 +37,7 @@ from sqlaudit.hierarchies.read import read_hierarchies
 from sqlaudit.release.compare.pairing import cast_as
 from sqlaudit.release.compare.request import CompareRequest
 from sqlaudit.release.synthetic.chance import ColumnOverlap, UniqueRows
-from sqlaudit.release.synthetic.result import DisclosiveGroups
+from sqlaudit.release.synthetic.result import ColumnShape, DisclosiveGroups, PairShape, SpreadRows
 from sqlaudit.reports.document import listed
 
 ORIGINAL, HOLDOUT = "d", "h"
@@ -43,6 +45,12 @@ ORIGINAL, HOLDOUT = "d", "h"
 _SINGLE = ("float", "float4", "real")
 """Types of single precision: rounded so, a number equals what it was rounded from."""
 _ROWS, _UNLIKE = "sqlaudit_synthetic_rows", {x: f"sqlaudit_synthetic_unlike_{x}" for x in (ORIGINAL, HOLDOUT)}
+BINS, MOST_VALUES = 10, 11
+"""Bins of numbers and dates, and the most frequent values of other columns that have a bin each."""
+MOST_SHAPES = 12
+"""So many columns are compared bin by bin, and pair by pair."""
+LEAST = 5
+"""A bin of fewer rows of the original is shown in one with its neighbour."""
 _CODES = 1 << 63
 """So many codes fit in one number of 64 bits."""
 Counts = Counter[str]
@@ -238,6 +246,42 @@ def pack_digits(domains: Sequence[int]) -> list[dict[str, Any]]:
     return digits
 
 
+def _is_ordered(column: Resolved) -> bool:
+    return column.kind.has_natural_order and column.kind is not Kind.BOOLEAN
+
+
+def _distance(apart: float | None, most: int) -> float | None:
+    """Return a sum of differences as a share of its largest possible value; None where a table has no rows."""
+    return float(apart or 0) / most if most else None
+
+
+def _cramers_v(squares: float | None, bins: int) -> float | None:
+    """Return Cramér's V, from 0 for independent columns to 1; None for a column with a single bin.
+
+    Args:
+        squares: φ² + 1. bins: the smaller number of bins of both columns.
+    """
+    return min(1.0, sqrt(max(0.0, float(squares or 0) - 1) / (bins - 1))) if bins > 1 else None
+
+
+def pooled(bins: Iterable[SpreadRows]) -> tuple[SpreadRows, ...]:
+    """Return the bins with those of few rows of the original in one with their neighbours.
+
+    Example:
+        >>> [tuple(vars(spread).values()) for spread in pooled(map(SpreadRows, [9, 0, 0, 3, 2, 1], [8, 0, 1, 4, 0, 2]))]
+        [(9, 8), (0, 1), (6, 6)]
+    """
+    result: list[SpreadRows] = []
+    for spread in bins:
+        if result and 0 < result[-1].original < LEAST:
+            result[-1] += spread
+        elif spread.original or spread.synthetic:
+            result.append(spread)
+    if len(result) > 1 and 0 < result[-1].original < LEAST:
+        result[-2:] = [result[-2] + result[-1]]
+    return tuple(result)
+
+
 @dataclass
 class Counting:
     """The statements that are asked of the tables.
@@ -323,7 +367,8 @@ class Counting:
         first, columns = self.tables[0], []
         for position in self._looked_at():
             sides = self._sides([[table.all[position]] for table in self.tables[:2]])
-            columns.append({"sides": sides, "number": first.all[position].kind in NUMBERS})
+            column = first.all[position]
+            columns.append({"sides": sides, "number": column.kind in NUMBERS, "ordered": _is_ordered(column)})
         return self._render("shared", "values in both tables", columns=columns)
 
     def overlaps(self, rows: int, synthetic_rows: int) -> list[ColumnOverlap]:
@@ -350,9 +395,62 @@ class Counting:
                     overlap=bool(overlap),
                     own_span=row[9],
                     made_span=row[10],
+                    distance=_distance(row[11], own_rows * made_rows * (1 if _is_ordered(column) else 2)),
                 )
             )
         return overlaps
+
+    def shapes(self) -> Statement:
+        """Return the statement that counts the rows of both tables by bins of each column, and of pairs of columns."""
+        columns = [self.tables[0].all[position] for position in self._drawn()]
+        kinds = [
+            "number" if column.kind in NUMBERS else "ordered" if _is_ordered(column) else "value" for column in columns
+        ]
+        sides = self._sides([[table.all[position] for position in self._drawn()] for table in self.tables[:2]])
+        parameters = {"kinds": kinds, "bins": BINS, "values": MOST_VALUES}
+        pairs = [*combinations(range(1, len(kinds) + 1), 2)]
+        return self._render("shapes", "bins of columns and of pairs", sides=sides, pairs=pairs, **parameters)
+
+    def compare_shapes(
+        self, overlaps: Sequence[ColumnOverlap]
+    ) -> tuple[tuple[ColumnShape, ...], tuple[PairShape, ...]]:
+        """Compare the shapes of columns in both tables, and how strongly each two of them are associated.
+
+        Args:
+            overlaps: of all columns, as `overlaps` returns them.
+        """
+        first, statement = self.tables[0], self.shapes()
+        names = [first.all[position].label for position in self._drawn()]
+        rows = [dict(zip(self.engine.result_names(statement), row, strict=True)) for row in self.engine.run(statement)]
+        bins: dict[int, list[tuple[tuple[bool, int], SpreadRows]]] = {}
+        pairs = []
+        for row in sorted(rows, key=lambda row: (row["one"], row["other"], row["bin"] or 0)):
+            one, other = int(row["one"]), int(row["other"])
+            if one == other:  # missing values come last
+                number = int(row["bin"])
+                place = (number < 0, number)
+                bins.setdefault(one, []).append((place, SpreadRows(int(row["d"]), int(row["s"]))))
+                continue
+            pair = (names[one - 1], names[other - 1])
+            own, made = (_cramers_v(row[side], int(row[f"{side}_degrees"])) for side in ("own", "made"))
+            distance = _distance(row["apart"], 2 * overlaps[0].rows * overlaps[0].synthetic_rows)
+            pairs.append(PairShape(pair, own, made, distance))
+        shapes = tuple(
+            ColumnShape(
+                overlap.name,
+                "kolmogorov-smirnov" if _is_ordered(column) else "total-variation",
+                overlap.distance,
+                pooled(spread for _, spread in sorted(bins.get(number, ()), key=itemgetter(0))),
+            )
+            for number, (column, overlap) in enumerate(
+                zip((first.all[position] for position in self._looked_at()), overlaps, strict=True), 1
+            )
+        )
+        return shapes, tuple(pairs)
+
+    def _drawn(self) -> list[int]:
+        """Return the positions of the columns that are compared bin by bin: the first ones, roles before others."""
+        return self._looked_at()[:MOST_SHAPES]
 
     def unique_rows(self, other: int, columns: Sequence[Sequence[Resolved]], step: str) -> UniqueRows:
         """Count the unique rows of the original, and how many of them another table has.

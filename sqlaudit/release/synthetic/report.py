@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 from sqlaudit.base.result import MEANING
 from sqlaudit.models.phrases import requirement_lines, requirements_met, verdict_of
@@ -39,7 +40,10 @@ _MEASURES = {
     "uiois": "unique, and in the synthetic table (UiOiS)",
     "rep_u": "unique in both tables (repU)",
 }
+_DISTANCES = {"kolmogorov-smirnov": "Kolmogorov-Smirnov", "total-variation": "total variation"}
 _SHOWN = 20
+_DRAWN_PAIRS = 8
+"""So many columns fit into a picture of pairs on a phone."""
 
 
 class SyntheticReport(MeasuredReport[SyntheticResult]):
@@ -89,6 +93,8 @@ class SyntheticReport(MeasuredReport[SyntheticResult]):
 
     def sections(self, result: SyntheticResult) -> Iterator[tuple[doc.Section, ...]]:
         yield doc.section("People inside and outside", *_beside(result))
+        yield doc.section("Columns of both tables", *_columns(result))
+        yield doc.section("Pairs of columns", *_pairs(result))
         yield doc.section("Identity", _identity(result))
         yield doc.section("Sensitive values", *_attributes(result))
         yield from map(_dominant, result.synthetic.attributes)
@@ -187,13 +193,89 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
 
 def _picture(holdout: HoldoutDisclosure) -> doc.Picture | None:
     """For how many people inside and outside the synthetic table discloses each sensitive value."""
-    shown = [one for one in holdout.excess if one.measure == "disco" and one.excess is not None]
+    names = {"disco": "{}: value disclosed", "dcap": "{}: right guess", "copies": "row occurs in the table"}
+    shown = [one for one in holdout.excess if one.measure in names and one.excess is not None]
+    shown.sort(key=lambda one: list(names).index(one.measure))
     series = {
-        "people inside": [float(one.inside or 0) * 100 for one in shown],
-        "people outside": [float(one.outside or 0) * 100 for one in shown],
+        "people inside": [float(one.inside or 0) for one in shown],
+        "people outside": [float(one.outside or 0) for one in shown],
     }
     title = "What the synthetic table discloses of people who were used for it, and of people who were not"
-    return doc.bars(title, (one.sensitive or "" for one in shown), series, "% of people") if shown else None
+    named = (names[one.measure].format(one.sensitive) for one in shown)
+    return doc.bars(title, named, series, "share of people", share=True) if shown else None
+
+
+def _columns(result: SyntheticResult) -> Iterator[doc.Content]:
+    """Yield the shapes of all columns in both tables, and how far they are apart."""
+    columns, rows = result.synthetic.columns, result.synthetic.rows
+    if not rows.original or not rows.synthetic:
+        return
+    charts = (
+        doc.Panel(
+            column.name,
+            f"distance {doc.percent(column.distance)}",
+            [round(spread.original / rows.original, 4) for spread in column.bins],
+            [round(spread.synthetic / rows.synthetic, 4) for spread in column.bins],
+        )
+        for column in columns
+        if column.distance is not None
+    )
+    title = (
+        "Share of rows by value: numbers and dates in bins from small to large, else the most frequent values and all "
+        "others; missing values come last"
+    )
+    yield doc.panels(title, charts, ("original", "synthetic table"))
+    ranked = sorted(columns, key=lambda column: -(column.distance or 0))
+    yield doc.table_of(
+        ranked,
+        ("Column", "name"),
+        ("#Distance", lambda column: doc.percent(column.distance)),
+        ("Measure", lambda column: _DISTANCES[column.measure]),
+    )
+    yield "Distance: 0% for equal shares, 100% for no value in common."
+
+
+def _pairs(result: SyntheticResult) -> Iterator[doc.Content]:
+    """Yield how strongly each two columns are associated in both tables, and those whose association changed most."""
+    pairs = result.synthetic.pairs
+    if not pairs or pairs[0].distance is None:
+        return
+    names = list(dict.fromkeys(name for pair in pairs for name in pair.columns))[:_DRAWN_PAIRS]
+    by_names = {pair.columns: pair for pair in pairs}
+    values: list[list[float | None]] = [[None] * len(names) for _ in names]
+    for one, other in combinations(range(len(names)), 2):
+        pair = by_names[names[one], names[other]]
+        values[other][one], values[one][other] = (
+            None if found is None else round(float(found), 4) for found in (pair.original, pair.synthetic)
+        )
+    texts = [["" if value is None else f"{value:.2f}".lstrip("0") for value in line] for line in values]
+    data = {
+        "rows": names,
+        "columns": names,
+        "values": values,
+        "texts": texts,
+        "x": "column",
+        "y": "Association, column",
+    }
+    title = "Association of columns (Cramér's V): original below the diagonal, synthetic table above it"
+    yield doc.Picture("heat", title, data)
+    ranked = sorted(pairs, key=lambda pair: -abs(float(pair.original or 0) - float(pair.synthetic or 0)))
+    yield doc.table_of(
+        ranked[:_SHOWN],
+        ("Columns", lambda pair: doc.listed(pair.columns)),
+        ("#Original", lambda pair: _strength(pair.original)),
+        ("#Synthetic", lambda pair: _strength(pair.synthetic)),
+        ("#Distance", lambda pair: doc.percent(pair.distance)),
+        caption="Association in both tables, largest change first",
+    )
+    yield (
+        "Cramér's V of bins: 0 for independent columns, 1 where one column determines the other. Distance: total "
+        "variation of the shares of pairs of bins."
+    )
+
+
+def _strength(association: Fraction | float | None) -> str:
+    return "–" if association is None else f"{float(association):.2f}"
 
 
 def _row(excess: ExcessDisclosed) -> tuple[str, ...]:

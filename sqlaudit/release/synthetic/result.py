@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
 from sqlaudit.models.base import Check, WithVerdict
@@ -177,12 +177,59 @@ class KnownKeys(base.Documented):
 
 
 @dataclass(frozen=True)
+class SpreadRows(base.Documented):
+    """The rows of both tables in one bin of a column."""
+
+    original: int
+    synthetic: int
+
+    def __add__(self, other: SpreadRows) -> SpreadRows:
+        return SpreadRows(self.original + other.original, self.synthetic + other.synthetic)
+
+
+@dataclass(frozen=True)
+class ColumnShape(base.Documented):
+    """How far the values of a column are apart in both tables, missing ones left out.
+
+    Args:
+        name: the column. measure: `kolmogorov-smirnov` for numbers, dates and times: the largest difference between
+            the shares of rows up to a value. `total-variation` for others: half the sum of the differences of shares.
+        distance: 0 for equal shares, 1 for no value in common; null where a table has no value.
+        bins: rows by bin: numbers from small to large, dates from early to late, other values from the most frequent on
+            with all further ones last; then missing values. Empty for columns after the twelfth. A bin of fewer than
+            five rows of the original is in one with its neighbour.
+    """
+
+    name: str
+    measure: Annotated[str, Literal["kolmogorov-smirnov", "total-variation"]]
+    distance: Share | None
+    bins: tuple[SpreadRows, ...]
+
+
+@dataclass(frozen=True)
+class PairShape(base.Documented):
+    """How strongly two columns are associated in each table, by their bins.
+
+    Args:
+        columns: the two columns. original, synthetic: Cramér's V, from 0 for independent columns to 1; null where a
+            column has a single bin. distance: total variation of the shares of pairs of bins; null for an empty table.
+    """
+
+    columns: tuple[str, str]
+    original: Share | None
+    synthetic: Share | None
+    distance: Share | None
+
+
+@dataclass(frozen=True)
 class SyntheticFigures(base.Documented):
     """What a synthetic table discloses; shares from 0 to 1, null where undefined.
 
     Args:
         rows: of the tables. identity: who is unique in which table. attributes: one entry per sensitive attribute.
         copies: rows that occur in both tables. holdout: the same for people who were not used; null without them.
+        columns: the shape of each compared column in both tables.
+        pairs: the association of each two of the first twelve columns.
         known: fewer known quasi-identifiers, the most disclosing first; only when they were asked for.
     """
 
@@ -191,6 +238,8 @@ class SyntheticFigures(base.Documented):
     attributes: tuple[AttributeDisclosure, ...]
     copies: RowCopies
     holdout: HoldoutDisclosure | None = None
+    columns: tuple[ColumnShape, ...] = ()
+    pairs: tuple[PairShape, ...] = ()
     known: tuple[KnownKeys, ...] = field(default=(), metadata=base.IF_ANY)
 
 

@@ -83,6 +83,10 @@ def find_disclosure(engine: Engine, request: CompareRequest) -> SyntheticResult:
     }
     counting.tables = [table.without(hiding) for table in counting.tables]
     synthetic = _figures(counting, answers, known_keys)
+    roles = len(counting.tables[0].roles)
+    shown = overlaps[:roles] + [column for column in overlaps[roles:] if column.name not in hiding]
+    shapes, pairs = counting.compare_shapes(shown)
+    synthetic = replace(synthetic, columns=shapes, pairs=pairs)
     doubts = find_doubts(counting, overlaps, synthetic)
     result = SyntheticResult(
         original=request.original.name,
@@ -114,6 +118,7 @@ def plan_disclosure(engine: Engine, request: CompareRequest) -> list[Statement]:
         *(counting.figures(keys, target) for keys in sets for target in targets),
         *([counting.copies()] if counting.tables[0].columns else []),
         counting.shared(),
+        counting.shapes(),
     ]
 
 
@@ -180,7 +185,7 @@ def _figures(
         for attribute, (counts_of_target, sizes, value) in zip(sides[0][1], answers, strict=False)
     )
     sizes = SyntheticRows(rows, int(counts[0]["s_rows"]), None if holdout is None else others)
-    return SyntheticFigures(sizes, sides[0][0], of_original, sides[0][2], holdout, known_keys)
+    return SyntheticFigures(sizes, sides[0][0], of_original, sides[0][2], holdout, known=known_keys)
 
 
 def _share(part: Any, total: Any) -> Figure:

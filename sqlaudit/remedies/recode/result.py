@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Literal
 
 from sqlaudit.base import result as base
 from sqlaudit.base.options import written
-from sqlaudit.hierarchies.levels import in_words
+from sqlaudit.hierarchies.levels import UNCHANGED, in_words
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.lattices.result import Use
 from sqlaudit.models.phrases import requirements_met
 from sqlaudit.release.compare.report import measure_title, not_given
 from sqlaudit.release.compare.result import Loss
-from sqlaudit.remedies.result import Release, lines_of
+from sqlaudit.remedies.result import Release, lines_of, publish
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.report import MeasuredReport
@@ -139,9 +139,9 @@ class RecodeReport(MeasuredReport[RecodeResult]):
             return doc.warning("UNDETERMINED: the table has no rows")
         if result.release is None or result.groups is None:
             return doc.bad("NO RECODING meets the requirements")
-        before = doc.plural(result.classes, "class", "classes")
-        verb = "meets" if result.groups == 1 else "meet"
-        return doc.good(f"{before} recoded into {doc.count(result.groups)} that {verb} the requirements")
+        changed = {column.name: _changed(result, column) for column in result.columns if column.use != "drop"}
+        dropped = (column.name for column in result.columns if column.use == "drop")
+        return doc.good(publish(changed, "generalized", dropped))
 
     def key_figures(self, result: RecodeResult) -> Iterator[doc.KeyFigure]:
         if result.release is None or result.smallest is None:
@@ -149,7 +149,7 @@ class RecodeReport(MeasuredReport[RecodeResult]):
         yield doc.KeyFigure(doc.plural(result.smallest, "row"), "Smallest class")
         if (loss := _loss_of(result.losses, result.measure)) is not None:
             value = doc.figure(loss.value) if loss.share is None else doc.percent(loss.share)
-            yield doc.KeyFigure(value, "Information loss")
+            yield doc.KeyFigure(value, doc.label(measure_title(result.measure)))
         yield from requirements_met(result.release.audit.checks)
 
     def opening(self, result: RecodeResult) -> Iterator[doc.Content]:
@@ -160,8 +160,12 @@ class RecodeReport(MeasuredReport[RecodeResult]):
     def lead(self, result: RecodeResult) -> Iterator[doc.Words]:
         if result.release is None or result.smallest is None:
             return
-        by = "" if result.measure == "loss" else f" ({measure_title(result.measure)})"
-        loss, lattice = f"Information loss{by}: {_loss_text(result.losses, result.measure)}", result.beside
+        before = doc.plural(result.classes, "class was", "classes were")
+        yield f"{before} recoded into {doc.count(result.groups or 0)}."
+        loss, lattice = (
+            f"{doc.label(measure_title(result.measure))}: {_loss_text(result.losses, result.measure)}",
+            result.beside,
+        )
         if lattice is None:
             yield f"{loss}."
         elif lattice.levels is None:
@@ -194,7 +198,6 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         doc.good(f"Audit of the release: {verdict}; {rows} in {classes}."),
         *doc.unnamed_notice(release.unnamed),
     )
-    yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
     became = [
         (written(column.name), level, held, doc.part(held, result.rows))
         for column in result.columns
@@ -204,8 +207,25 @@ def _release(result: RecodeResult, release: Release) -> Iterator[tuple[doc.Secti
         ]
     ]
     columns = doc.table(("Column", "Level", "#Rows", "#Share"), became)
-    yield doc.section("Columns", columns, *by_default(result.columns, result.target))
+    yield doc.section("Columns", _levels_picture(result), columns, *by_default(result.columns, result.target))
     yield doc.section("Information loss", *_losses(result))
+    yield doc.section("The release", said, doc.Code("The SQL of the release", release.sql))
+
+
+def _changed(result: RecodeResult, column: RecodeColumn) -> Fraction:
+    """Return the share of rows in which a column is generalized; 1 for a column that is left out."""
+    kept = sum(rows for level, rows in column.rows_at if level == UNCHANGED)
+    return 1 - Fraction(kept, result.rows)
+
+
+def _levels_picture(result: RecodeResult) -> doc.Picture:
+    """Draw the rows of each column by their level, the finest level first."""
+    drawn = {}
+    for column in result.columns:
+        shown = {level: rows for level, rows in column.rows_at if rows} or {"left out": result.rows}
+        label = f"{doc.percent(_changed(result, column))} generalized" if column.rows_at else "left out"
+        drawn[column.name] = [doc.Strip(label, [*shown.values()], [*shown])]
+    return doc.strips("All rows by the level of each column, from fine to coarse", drawn)
 
 
 def _loss_of(losses: tuple[Loss, ...], measure: str) -> Loss | None:
@@ -233,6 +253,7 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
     names = [
         measure_title(one.measure) + (f" ({one.sensitive})" if several and one.sensitive else "") for one in in_all
     ]
+    yield _picture(result, paired, bool(others))
     rows = ((name, *_figures(loss), *_figures(other)) for name, (loss, other) in zip(names, paired, strict=True))
     of_node = ("#Best node", "#Share ") if beside else (None, None)
     yield doc.table(("Measure", f"#{_TITLES[result.method]}", "#Share", *of_node), rows)
@@ -242,9 +263,9 @@ def _losses(result: RecodeResult) -> Iterator[doc.Content]:
         placed = zip(beside.levels or (), beside.named, strict=True)
         named = ", ".join(f"{name} {in_words(level) if place else level}" for place, (name, level) in placed)
         classes = doc.plural(beside.classes or 0, "class", "classes")
-        yield f"Best node by {measure_title(beside.measure)}: {named} (levels {levels}), {classes}."
+        by = "loss (ARX)" if beside.measure == "loss" else measure_title(beside.measure)
+        yield f"Best node by {by}: {named} (levels {levels}), {classes}."
     yield not_given(in_all)
-    yield _picture(result, paired, bool(others))
 
 
 def _figures(loss: Loss | None) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from sqlaudit.base import result as base
 from sqlaudit.base.options import written
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.models.phrases import requirements_met
-from sqlaudit.remedies.result import Release, lines_of
+from sqlaudit.remedies.result import Release, lines_of, publish
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
 from sqlaudit.reports.report import MeasuredReport
@@ -140,15 +140,19 @@ class SuppressReport(MeasuredReport[SuppressResult]):
     method_title = "How it was found"
 
     def headline(self, result: SuppressResult) -> doc.Toned:
-        """Return what had to be suppressed, and how sure it is that less is not enough."""
+        """Return what to publish."""
         suppressed = doc.plural(result.affected_rows, "row") if result.whole_rows else doc.plural(result.cells, "cell")
         if not result.cost and not result.cells:  # cells without weight cost nothing, and are suppressed still
             return doc.good("Safe without suppression")
         if result.effort.stopped == "interrupted":
             return doc.warning(f"INCOMPLETE: stopped with {suppressed} to suppress")
-        if result.optimal:
-            return doc.good(f"{suppressed} suppressed (proven minimum)")
-        return doc.Toned(f"{suppressed} suppressed (fewer may be enough)", "good" if result.complete else "warn")
+        if result.whole_rows == "drop":
+            said = f"Publish {doc.plural(result.rows - result.affected_rows, 'row')}; {suppressed} left out"
+        elif result.whole_rows:
+            said = f"Publish the table with {suppressed} starred"
+        else:
+            said = publish({one.name: Fraction(one.cells, result.rows) for one in result.columns}, "suppressed")
+        return doc.Toned(said, "good" if result.complete else "warn")
 
     def key_figures(self, result: SuppressResult) -> Iterator[doc.KeyFigure]:
         touched = doc.with_share(result.affected_rows, result.rows)
@@ -168,9 +172,11 @@ class SuppressReport(MeasuredReport[SuppressResult]):
     def lead(self, result: SuppressResult) -> Iterator[doc.Words]:
         if not result.cost:
             return
+        suppressed = doc.plural(result.affected_rows, "row") if result.whole_rows else doc.plural(result.cells, "cell")
         if result.optimal:
-            yield doc.good("Proven: no suppression costs less.")
+            yield doc.good(f"{suppressed} suppressed (proven minimum).")
         else:
+            yield f"{suppressed} suppressed (fewer may be enough)."
             gap, least = doc.percent(result.gap), doc.figure(result.bound)
             yield doc.warning(f"Proven: no suppression costs less than {least} (a gap of {gap}).")
         if result.effort.stopped:
@@ -186,7 +192,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
                 "#cells",
                 ("#Share", lambda column: doc.part(column.cells, result.rows)),
             )
-            yield doc.section("Suppressed cells", columns)
+            yield doc.section("Suppressed cells", _picture(result), columns)
         yield doc.section("The release", *_release(result.release))
 
     def method(self, result: SuppressResult) -> Iterator[tuple[str, doc.Cell]]:
@@ -199,6 +205,18 @@ class SuppressReport(MeasuredReport[SuppressResult]):
         yield "Proven by", _METHODS[effort.method]
         yield "Program", f"{doc.plural(effort.variables, 'variable')}{over}; {fast}" if effort.variables else ""
         yield "Warnings only", doc.listing(result.warn_only, 20)
+
+
+def _picture(result: SuppressResult) -> doc.Picture:
+    """Draw the cells of each column: those that are kept, and those that are suppressed."""
+    drawn = {}
+    for column in result.columns:
+        kept = result.rows - column.cells
+        parts = {name: cells for name, cells in (("unchanged", kept), ("suppressed", column.cells)) if cells}
+        drawn[column.name] = [
+            doc.Strip(f"{doc.part(column.cells, result.rows)} suppressed", [*parts.values()], [*parts])
+        ]
+    return doc.strips("All cells of each column", drawn)
 
 
 def _is_weighted(result: SuppressResult) -> bool:
