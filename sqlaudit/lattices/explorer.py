@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from functools import cached_property
 from types import TracebackType
 from typing import Self
@@ -39,6 +40,8 @@ from sqlaudit.lattices.search.loss import round_loss
 from sqlaudit.lattices.swept import NodeSweep
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
+PRICED = Fraction(1, 10)
+"""Share of rows left out up to which the nodes of a lattice are priced, if the suppression limit is not larger."""
 MOST_BINS = 200
 """Labels of a distribution that are listed one by one, and labels that a preview shows."""
 
@@ -51,11 +54,12 @@ class ExploredNode:
         levels: in the order of the columns.
         rows_left_out: rows in classes that fail, which its release leaves out.
         meets: True if these are within the suppression limit and all other requirements are met.
-        loss: under the measure of the request, these rows left out; None where it was not computed.
+        loss: under the measure of the request, these rows left out; None where it was not computed, because they are
+            more than the limit and a tenth of all rows, and the node was not asked for by its levels.
         classes: equivalence classes, failing ones included.
         smallest, smallest_left: rows (people, with an entity) of the smallest class, and of the smallest that does not
             fail; None where the latter is not known.
-        fails: the requirements that classes fail.
+        fails: the requirements that classes fail; empty unless the node was asked for by its levels.
     """
 
     levels: Node
@@ -178,7 +182,7 @@ class Explorer:
             BudgetSpent: `stop` returned True.
         """
         if not self._nodes:
-            self._nodes = tuple(self._explore(list(self._search.section.nodes()), stop))
+            self._nodes = tuple(self._explore(list(self._search.section.nodes()), stop, every=True))
         return self._nodes
 
     def node(self, levels: Sequence[int | str] | Mapping[str, int | str]) -> ExploredNode:
@@ -190,11 +194,11 @@ class Explorer:
         Raises:
             UsageError: no such column or level.
         """
-        (node,) = self._explore([self._levels(levels)], never)
+        (node,) = self._explore([self._levels(levels)], never, every=False)
         return node
 
     def frontier(self) -> tuple[ExploredNode, ...]:
-        """Return the nodes that no other beats, fewest rows left out first.
+        """Return the priced nodes that no other beats, fewest rows left out first.
 
         A node beats another one if it leaves out no more rows and loses no more, and one of them is less. Of nodes that
         are equal in both the one of the finest levels is there.
@@ -309,11 +313,12 @@ class Explorer:
     def _sweep(self) -> NodeSweep | None:
         return self._search.evaluator.sweep(self._search.losses)
 
-    def _explore(self, nodes: Sequence[Node], stop: Stop) -> list[ExploredNode]:
+    def _explore(self, nodes: Sequence[Node], stop: Stop, *, every: bool) -> list[ExploredNode]:
         """Return nodes with their figures and losses, in their order."""
         decided: dict[Node, tuple[Verdict, float | None]]
-        if self._sweep is not None and len(nodes) > 1 and self._search.section.is_whole:
-            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(stop)}
+        priced_rows = max(self.limit_rows, int(PRICED * self.rows))
+        if self._sweep is not None and every and self._search.section.is_whole:
+            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(priced_rows, stop)}
         elif self._sweep is not None:
             decided = {node: self._sweep.node(node) for node in nodes}
         else:
