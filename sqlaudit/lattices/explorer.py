@@ -72,7 +72,7 @@ class ExploredNode:
     fails: tuple[Shortfall, ...] = ()
 
     @property
-    def left_out(self) -> int:
+    def failing_rows(self) -> int:
         """Rows that its release leaves out."""
         return self.rows_left_out
 

@@ -53,11 +53,8 @@ class NodeSweep:
         )
         safe = parts.failing_rows <= self.figures.limit_rows
         figures = (swept.classes, parts.failing_rows, swept.smallest, fails, swept.smallest_left)
-        priced = (
-            self.is_priced
-            and parts.failing_rows <= priced_rows
-            and all(a <= b.height for a, b in zip(parts.node, self.losses.columns, strict=True))
-        )
+        has_levels = all(a <= b.height for a, b in zip(parts.node, self.losses.columns, strict=True))
+        priced = self.is_priced and has_levels and parts.failing_rows <= priced_rows
         return Verdict(parts.node, safe, safe, *figures), self.losses.of(parts) if priced else None
 
 
