@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, Undecidable, by_hand, never
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.opening import describe_roles
 from sqlaudit.engines.contract import Engine, provenance
@@ -39,6 +39,8 @@ MOST_PRICED = 20_000
 """Nodes that a result lists one by one, with their verdict and loss."""
 MOST_SWEPT = 10**8
 """Finest classes times nodes up to which all nodes are decided for proposals: about a second."""
+MOST_HELD = 2**21
+"""Finest classes that proposals hold in memory."""
 
 
 @dataclass(frozen=True)
@@ -216,20 +218,22 @@ def _proposals(
     if outcome.best is None:
         return {"proposals": ()}
     if len(safe) != outcome.counts.safe or any(node.loss is None for node in safe):
-        evaluator, limit_rows = search.evaluator, search.evaluator.limit_rows
-        if outcome.counts.nodes > MOST_PRICED or outcome.counts.nodes * evaluator.tuples > MOST_SWEPT:
-            return {}
-        swept = evaluator.sweep(search.losses)
-        if swept is None or not swept.is_priced:
+        evaluator, nodes, limit_rows = search.evaluator, outcome.counts.nodes, search.evaluator.limit_rows
+        if nodes > MOST_PRICED or evaluator.tuples > MOST_HELD or nodes * evaluator.tuples > MOST_SWEPT:
             return {}
         try:
+            swept = evaluator.sweep(search.losses)
+            if swept is None or not swept.is_priced:
+                return {}
             safe = [node_of(verdict, loss) for verdict, loss in swept.nodes(limit_rows, stop) if verdict.safe]
         except STOPPED as why:
             return {"complete": False, "stopped": "interrupted"} if by_hand(why) else {}
+        except Undecidable:  # the search itself needed no verdict on some nodes
+            return {}
     columns = [(hierarchy.column, hierarchy.height) for hierarchy in search.hierarchies if hierarchy.takes_part]
     named = propose(safe, columns, search.price([search.section.top])[0])
-    nodes = ((one.name, one.node) for one in named)
-    proposals = (LatticeProposal(name, node.levels, node.loss or 0.0, node.failing_rows) for name, node in nodes)
+    chosen = ((one.name, one.node) for one in named)
+    proposals = (LatticeProposal(name, node.levels, node.loss or 0.0, node.failing_rows) for name, node in chosen)
     return {"proposals": tuple(proposals)}
 
 

@@ -5,7 +5,7 @@
         explorer.columns, explorer.rows                # LatticeColumn: .name, .levels (names), .height, .groups
         explorer.nodes()                               # all nodes, decided and priced (the first call computes them)
         explorer.node((4, 5, 0, 0, 1, 1))              # or {"age": "10 years"}: levels by number or name, others 0
-        explorer.frontier(), explorer.proposals()
+        explorer.frontier(), explorer.proposals()      # of a proposal: .name, .node
         explorer.causes(), explorer.distribution("age", 1), explorer.labels("age", 1)
 
 The figures are those of `lattice` and of an audit of the release: same histogram, same models, same losses. The table
@@ -60,6 +60,7 @@ class ExploredNode:
         smallest, smallest_left: rows (people, with an entity) of the smallest class, and of the smallest that does not
             fail; None where the latter is not known.
         fails: the requirements that classes fail; empty unless the node was asked for by its levels.
+        figures_fail: True if a figure of the whole table fails, which leaving out rows does not change.
     """
 
     levels: Node
@@ -71,10 +72,16 @@ class ExploredNode:
     smallest_left: int | None
     fails: tuple[Shortfall, ...] = ()
 
+    figures_fail: bool = False
+
     @property
     def failing_rows(self) -> int:
         """Rows that its release leaves out."""
         return self.rows_left_out
+
+    def meets_with(self, limit_rows: int) -> bool:
+        """Return True if it is safe when at most so many rows may be left out."""
+        return self.rows_left_out <= limit_rows and not self.figures_fail
 
 
 @dataclass(frozen=True)
@@ -209,9 +216,14 @@ class Explorer:
                 front.append(node)
         return tuple(front)
 
-    def proposals(self) -> tuple[Named[ExploredNode], ...]:
-        """Return at most three safe nodes that differ for a reader, by the rule of `lattices.proposals`."""
-        safe = self._priced([node for node in self.nodes() if node.meets])
+    def proposals(self, limit_rows: int | None = None) -> tuple[Named[ExploredNode], ...]:
+        """Return at most three safe nodes that differ for a reader, by the rule of `lattices.proposals`.
+
+        Args:
+            limit_rows: at most so many rows may be left out, of priced nodes; None = as many as the request allows.
+        """
+        limit = self.limit_rows if limit_rows is None else limit_rows
+        safe = [node for node in self._priced(self.nodes()) if node.meets_with(limit)]
         (top,) = self._search.price([self._search.section.top])
         return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
 
@@ -344,7 +356,14 @@ def _rank(node: ExploredNode) -> tuple[float, Node]:
 
 
 def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
-    left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
     return ExploredNode(
-        verdict.node, verdict.failing_rows, verdict.safe, loss, verdict.classes, verdict.smallest, left, verdict.fails
+        verdict.node,
+        verdict.failing_rows,
+        verdict.safe,
+        loss,
+        verdict.classes,
+        verdict.smallest,
+        verdict.smallest_left if verdict.failing_rows else verdict.smallest,
+        verdict.fails,
+        any(shortfall.classes is None for shortfall in verdict.fails),
     )

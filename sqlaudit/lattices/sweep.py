@@ -244,7 +244,8 @@ class Sweep:
             if waiting >= _PENDING:
                 yield from self._judged(pending, priced_rows)
                 pending, waiting = [], 0
-        yield from self._judged(pending, priced_rows)
+        if pending:
+            yield from self._judged(pending, priced_rows)
 
     def _judged(self, pending: Sequence[tuple[Node, Classes]], priced_rows: int) -> Iterator[SweptNode]:
         all_fails = self._checks.fails([classes for _, classes in pending])

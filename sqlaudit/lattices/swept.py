@@ -69,7 +69,8 @@ def open_sweep(
     """
     words = [word for block in figures.blocks for word in block.attribute.words]
     checks = [check for block in figures.blocks for check in block.checks]
-    spread = any(sum(map(bool, column.masks(0, layout.words))) > 1 for column in layout.columns)
+    # with a column in several words, or with many words, ranks and vectors do not fit into the arrays
+    spread = not layout.columns or any(sum(map(bool, column.masks(0, layout.words))) > 1 for column in layout.columns)
     if figures.by_level or figures.disclosures or len(words) > MOST_WORDS or len(checks) > BITS - 1 or spread:
         return None
     keys, sizes, counts = rollup.read_base()
