@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, Undecidable, by_hand, never
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.opening import describe_roles
 from sqlaudit.engines.contract import Engine, provenance
@@ -16,8 +16,17 @@ from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
+from sqlaudit.lattices.proposals import propose
 from sqlaudit.lattices.request import Find, LatticeRequest
-from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, LocalOptimum, Strategies
+from sqlaudit.lattices.result import (
+    DisclosedNode,
+    LatticeColumn,
+    LatticeNode,
+    LatticeProposal,
+    LatticeResult,
+    LocalOptimum,
+    Strategies,
+)
 from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
 from sqlaudit.lattices.search.loss import NodeLoss
@@ -28,6 +37,10 @@ from sqlaudit.reports.document import listing, plural
 
 MOST_PRICED = 20_000
 """Nodes that a result lists one by one, with their verdict and loss."""
+MOST_SWEPT = 10**8
+"""Finest classes times nodes up to which all nodes are decided for proposals: about a second."""
+MOST_HELD = 2**21
+"""Finest classes that proposals hold in memory."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,7 @@ class LatticeSearch:
         losses: prices nodes.
         section: the nodes that are searched.
         count_values: counts the different values of a sensitive attribute.
+        workbench: where the dictionaries lie.
     """
 
     request: LatticeRequest
@@ -51,6 +65,7 @@ class LatticeSearch:
     losses: Losses
     section: LatticeSection
     count_values: Callable[[str], int]
+    workbench: Engine
 
     def node_loss(self) -> NodeLoss:
         """Return the loss as a search needs it: the bound by the levels, and the exact loss where it differs."""
@@ -124,11 +139,13 @@ def result_of(
     answers = _answers(request.find, search, outcome, nodes) if outcome else _answers_without_rows(search)
     if outcome and outcome.complete and request.knowledge:
         answers |= _disclosures(search, stop)
+    if outcome and outcome.complete and request.find is not Find.CHAIN and search.section.is_whole:
+        answers |= _proposals(search, outcome, answers, stop)
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
         roles=describe_roles(request.roles),
-        columns=_columns(search),
+        columns=columns_of(search),
         requirements=tuple(requirement.text for requirement in request.requirements if requirement.severity != "warn"),
         warn_only=tuple(requirement.text for requirement in request.requirements if requirement.severity == "warn"),
         suppression=request.suppression,
@@ -193,6 +210,33 @@ def _strategies(search: LatticeSearch, outcome: SearchOutcome, safe: Sequence[La
     return Strategies(local.strategies, local.without, local.loss_decreases, optima)
 
 
+def _proposals(
+    search: LatticeSearch, outcome: SearchOutcome, answers: Mapping[str, object], stop: Stop
+) -> dict[str, object]:
+    """Return the proposals where every safe node has a loss already, or all nodes are soon decided in memory."""
+    safe: Sequence[LatticeNode] = answers["safe_nodes"]  # type: ignore[assignment]
+    if outcome.best is None:
+        return {"proposals": ()}
+    if len(safe) != outcome.counts.safe or any(node.loss is None for node in safe):
+        evaluator, nodes, limit_rows = search.evaluator, outcome.counts.nodes, search.evaluator.limit_rows
+        if nodes > MOST_PRICED or evaluator.tuples > MOST_HELD or nodes * evaluator.tuples > MOST_SWEPT:
+            return {}
+        try:
+            swept = evaluator.sweep(search.losses)
+            if swept is None or not swept.is_priced:
+                return {}
+            safe = [node_of(verdict, loss) for verdict, loss in swept.nodes(limit_rows, stop) if verdict.safe]
+        except STOPPED as why:
+            return {"complete": False, "stopped": "interrupted"} if by_hand(why) else {}
+        except Undecidable:  # the search itself needed no verdict on some nodes
+            return {}
+    columns = [(hierarchy.column, hierarchy.height) for hierarchy in search.hierarchies if hierarchy.takes_part]
+    named = propose(safe, columns, search.price([search.section.top])[0])
+    chosen = ((one.name, one.node) for one in named)
+    proposals = (LatticeProposal(name, node.levels, node.loss or 0.0, node.failing_rows) for name, node in chosen)
+    return {"proposals": tuple(proposals)}
+
+
 def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:
     """Return the maximum disclosure at every node, or why it is not complete."""
     knowledge = search.request.knowledge
@@ -220,7 +264,7 @@ def _verdicts(outcome: SearchOutcome) -> tuple[bool | None, ...]:
     return tuple(map(outcome.is_safe, product(*(range(height + 1) for height in outcome.heights))))
 
 
-def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
+def columns_of(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
     """Return the quasi-identifiers, those that are dropped last."""
     weights = dict(zip((c.name for c in search.losses.columns), search.losses.weights, strict=False))
     columns, fixed = [], dict(zip(search.dictionaries, search.section.levels, strict=True))
