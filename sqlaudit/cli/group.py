@@ -71,6 +71,7 @@ COMMANDS = {
     "completion": "Print the completion script for your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "console": "Explore tables and files with SQL, and audit them.",
+    "cube": "Make groups of a table on which any query is safe, and publish them.",
     "demo": "See two audits of a real table; nothing to prepare.",
     "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
     "help": "Print the glossary and other pages, or the help of a command.",
@@ -92,7 +93,7 @@ COMMANDS = {
 """The commands with their line in the overview."""
 _HEADINGS = {
     "Begin with": ("demo", "profile", "audit", "test", "compare"),
-    "Make a table safe": ("lattice", "recode", "suppress", "hierarchy", "cloak"),
+    "Make a table safe": ("lattice", "recode", "suppress", "cube", "hierarchy", "cloak"),
     "Look closer": ("columns", "records", "persons", "disclosure", "attack", "releases", "aggregates"),
     "Policies and proofs": ("init", "baseline", "compile", "verify", "report"),
     "Tools": ("console", "models", "mcp", "completion", "help"),
