@@ -78,7 +78,7 @@ COMMANDS = {
     "hierarchy": "Make the hierarchy of a column, check it, and write it to a file.",
     "init": "Write a first policy, with proposed roles.",
     "lattice": "Find the least generalization that makes a table safe, and publish it.",
-    "mcp": "Let agents ask about tables: counts and no values (Model Context Protocol).",
+    "mcp": "Let agents ask about tables, or query a cube (Model Context Protocol).",
     "models": "List the privacy models, what they mean and what they need.",
     "persons": "Measure what someone who knows a few events of a person can learn.",
     "profile": "Describe the columns of a table and propose their roles.",
