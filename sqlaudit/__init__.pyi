@@ -711,6 +711,7 @@ def cube(
     hierarchies: Any = None,
     suppress: Share | None = None,
     require: Require = None,
+    before: Sequence[Any] = (),
     show_blocks: bool = False,
     publish_sql: bool = False,
     to: str | Path | None = None,
@@ -741,6 +742,7 @@ def cube(
         suppress: choose the finest levels that leave out at most this share of people: 5%.
         require: rules for blocks, with a threshold: `{"threshold": 10, "p_percent": 10}`, or texts such as
             `dominance=n:1,k:85`.
+        before: an older cube of changed data to compare with, a file; repeatable.
         show_blocks: show the first blocks of the cube.
         publish_sql: print the SELECT that makes the release.
         to: write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a table:

@@ -11,7 +11,7 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FILE, FLAG, NAMES, SHARE, VIEW, WHOLE, check_bounds, nested, one_of, option
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import RELEASE, TablePublication
-from sqlaudit.base.spec import Folding, Requirement, Target, target_part, values_option
+from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
 from sqlaudit.lattices.request import hierarchies_option
 from sqlaudit.models.required import requirements_part
 
@@ -83,6 +83,7 @@ class CubeRequest:
         requirements: the rules for blocks. hierarchies: of dimensions, as for a lattice.
         suppression: the largest share of people that may be left out by the finest levels that are taken; None = the
             levels of the request are taken.
+        before: older cubes of the same people, which are files.
         show_blocks: whether the report lists blocks.
         publication: the destination of the cube.
 
@@ -140,6 +141,9 @@ class CubeRequest:
         help="threshold=10, holdings=3, dominance=n:1,k:85, p_percent=10, full_cell=any ...",
         default=(),
     )
+    before: tuple[Target, ...] = tables_option(
+        "An older cube of changed data to compare with, a file; repeatable.", BLOCKS, metavar="FILE"
+    )
     show_blocks: bool = option(False, FLAG, "Show the first blocks of the cube.", SHOWN)
     publication: CubePublication = nested(CubePublication)
 
@@ -152,8 +156,8 @@ class CubeRequest:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Everything that is read: the table."""
-        return (self.target,)
+        """Everything that is read: the table, and older cubes."""
+        return (self.target, *self.before)
 
     @property
     def threshold(self) -> int:

@@ -58,6 +58,25 @@ class LevelChoice(base.Documented):
     left_out_before: Annotated[Fraction, base.FROM_0_TO_1] | None
 
 
+@dataclass(frozen=True)
+class CubeChange(base.Documented):
+    """The change of a count from an older cube to this one.
+
+    Args:
+        before: the older cube. count: the column. changed: blocks in which it, or the sum beside it, is another.
+        unsafe: those that changed by fewer than the threshold. undecided: those of which that is not known.
+        passed: whether the change reveals no few people. note: why that is not known.
+    """
+
+    before: str
+    count: str
+    changed: int
+    unsafe: int
+    undecided: int
+    passed: bool
+    note: str = ""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CubeResult(base.MeasuredResult, Shown):
     """A cube, and what was left out of it.
@@ -76,7 +95,7 @@ class CubeResult(base.MeasuredResult, Shown):
         people_repeat: whether some people are in several blocks; None where that was not counted.
         has_entity: whether a column identifies people, who may then be in several blocks.
         uniform_blocks: blocks of the cube where a measure has the sum 0, or as much as it has values.
-        choice: how the levels were chosen; None = the request names them.
+        choice: how the levels were chosen; None = the request names them. changes: beside older cubes.
         columns: of the cube, in order. first_blocks: the first blocks as texts, if requested.
         file: of the cube, or `table:` and a table's name. view: the view's name.
         sql: the SELECT of the cube, or the statement that makes its view or table; only if requested.
@@ -105,6 +124,7 @@ class CubeResult(base.MeasuredResult, Shown):
     has_entity: bool
     uniform_blocks: int
     choice: LevelChoice | None = None
+    changes: tuple[CubeChange, ...] = ()
     columns: tuple[str, ...]
     first_blocks: tuple[tuple[str | None, ...], ...] = field(default=(), metadata=base.IF_ANY)
     file: str = field(default="", metadata=base.OR_NULL)
@@ -115,8 +135,9 @@ class CubeResult(base.MeasuredResult, Shown):
 
     @property
     def passed(self) -> bool:
-        """True if the cube has a block, and no more people are left out than the request allows."""
-        return self.blocks > 0 and (self.choice is None or self.choice.fits)
+        """True if the cube has a block, leaves out no more people than allowed, and reveals none beside older cubes."""
+        fits = self.choice is None or self.choice.fits
+        return self.blocks > 0 and fits and all(change.passed for change in self.changes)
 
 
 class CubeReport(MeasuredReport[CubeResult]):
@@ -129,8 +150,10 @@ class CubeReport(MeasuredReport[CubeResult]):
         """Return the verdict."""
         if not result.blocks:
             return doc.bad("FAIL: no block meets the rules")
-        if not result.passed:
+        if result.choice is not None and not result.choice.fits:
             return doc.bad("FAIL: no levels leave out so few people")
+        if not result.passed:
+            return doc.bad("FAIL: with an older cube, this one may reveal few people")
         return doc.good(f"{doc.plural(result.blocks, 'block')}: any query on them is safe")
 
     def key_figures(self, result: CubeResult) -> Iterator[doc.KeyFigure]:
@@ -154,6 +177,11 @@ class CubeReport(MeasuredReport[CubeResult]):
                 f"Use fewer dimensions or coarser levels, or let {spelled('suppress', '5%')} choose.",
             )
             return
+        if not all(change.passed for change in result.changes):
+            yield doc.bad(
+                "Nothing was written. Blocks changed by fewer people than the threshold, or by an unknown number.",
+                "Use coarser levels in both cubes, or publish when more has changed.",
+            )
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
         if result.choice is not None:
@@ -171,6 +199,17 @@ class CubeReport(MeasuredReport[CubeResult]):
         )
 
     def sections(self, result: CubeResult) -> Iterator[tuple[doc.Section, ...]]:
+        changes = doc.table_of(
+            result.changes,
+            ("Older cube", "before"),
+            ("Column", "count"),
+            ("#Changed blocks", "changed"),
+            ("#By few people", "unsafe"),
+            ("#Not known", "undecided"),
+        )
+        notes = dict.fromkeys(change.note for change in result.changes if change.note)
+        if result.changes:
+            yield doc.section("Changes", changes, *notes)
         yield doc.section("Rules", doc.table_of(result.rules, ("Rule", "text"), ("#Blocks left out", "blocks")))
         if result.first_blocks:
             shown = doc.table(
@@ -199,7 +238,8 @@ class CubeReport(MeasuredReport[CubeResult]):
         if result.has_entity and result.people_repeat is not False:
             opening = "People are in several blocks" if result.people_repeat else "People may be in several blocks"
             yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
-        yield "A second cube of changed data: blocks that differ by a few people reveal these."
+        others = " beside those that were compared" if result.changes else ""
+        yield f"A second cube of changed data{others}: blocks that differ by a few people reveal these."
         if result.uniform_blocks:
             yield (
                 f"In {doc.plural(result.uniform_blocks, 'block')}, a measure adds up to 0 or to its number of values. "

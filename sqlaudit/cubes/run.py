@@ -117,6 +117,10 @@ def make_cube(engine: Engine, request: CubeRequest) -> CubeResult:
         table, choice = choose_levels(table, request.suppression)
     with judged_blocks(table) as (blocks, figures):
         result = replace(_result(table, figures), choice=choice)
+        if table.request.before and result.passed:
+            from sqlaudit.cubes.changes import judge_changes  # published tables, which few cubes need
+
+            result = replace(result, changes=judge_changes(table, blocks))
         if result.passed:
             result = _published(table, blocks, result)
         return replace(result, **provenance(engine, already))

@@ -333,3 +333,23 @@ def test_rows_without_a_person_and_negative_contributions() -> None:
         sqlaudit.cube(losses, require=["threshold=5", "dominance=n:1,k:85"], **asked)
     found = sqlaudit.cube(losses, require=["threshold=5", "dominance=n:1,k:85"], negative="absolute", **asked)
     assert found.blocks == 2
+
+
+def test_a_second_cube_of_changed_data(folder: Path) -> None:
+    asked = (*ASKED, "--require", "threshold=5", "--before", "old.parquet", "--to", "new.parquet")
+    assert run(*asked[:-4], "--to", "old.parquet").code == 0
+    changes = {
+        "nothing": (PEOPLE, 0),
+        "one person less": (PEOPLE[1:], 1),
+        "few people more": (pd.concat([PEOPLE, PEOPLE[:8].assign(who=[f"q{n}" for n in range(8)])]), 1),
+        "many people more": (pd.concat([PEOPLE, PEOPLE[:20].assign(who=[f"q{n}" for n in range(20)])]), 0),
+        "one for another": (PEOPLE.assign(income=[7, *PEOPLE.income[1:]]), 1),
+        "one row more": (pd.concat([PEOPLE, PEOPLE[:1]]), 1),
+    }
+    for what, (table, code) in changes.items():
+        table.to_csv("people.csv", index=False)
+        ran = run(*asked)
+        assert (ran.code, Path("new.parquet").exists()) == (code, code == 0), (what, ran.out)
+        Path("new.parquet").unlink(missing_ok=True)
+    assert run(*asked[:-1], "old.parquet").code == 2
+    assert "the same dimensions and measures" in run(*asked, "--measures", "age").err
