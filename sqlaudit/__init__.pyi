@@ -659,6 +659,9 @@ def compile_checks(
     contributors: str = "",
     holdings: str = "",
     largest: Sequence[str] | str = (),
+    dimensions: Sequence[str] | str = (),
+    measures: Sequence[str] | str = (),
+    known_contributors: int = 0,
     checks: Checks = (),
     query: str = "",
     where: str = "",
@@ -683,6 +686,9 @@ def compile_checks(
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         count, value, contributors, holdings, largest: with one of these, `table` is a published table, and checks are
             rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
+        dimensions: columns, expressions, or levels of hierarchies: age=5 years,sex,region.
+        measures: numeric columns or expressions to add up in each block.
+        known_contributors: people of a block whose values an attacker may know. They are added to thresholds.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         query: one SELECT instead of a target.

@@ -147,8 +147,6 @@ class CubeTable:
                 joins += [published.join] if published.join else []
             labels.append(Raw(label))
         is_coarsened = any(dimension.level for dimension in self.dimensions)
-        rules = [cell_rule(requirement) for requirement in self.request.requirements]
-        checks = [rule.of_block(self.request.measures, self.request.known_contributors) for rule in rules]
         return {
             "source": Raw(source),
             "dimensions": [Raw(dimension.column.sql) for dimension in self.dimensions],
@@ -160,13 +158,22 @@ class CubeTable:
                 {"value": Raw(measure.value), "units": measure.units and Raw(measure.units), "type": measure.type}
                 for measure in self.measures
             ],
-            "top": max(rule.contributions for rule in rules),
-            "full": sorted({int(end[1:]) for check in checks for rule, end in check if "o" in rule.columns}),
-            "checks": [
-                [{"macro": rule.macro, "of": end, "arguments": dict(rule.arguments)} for rule, end in check]
-                for check in checks
-            ],
+            **judging(self.request),
         }
+
+
+def judging(request: CubeRequest) -> dict[str, Any]:
+    """Return the parameters of the templates that judge blocks by the rules of a request."""
+    rules = [cell_rule(requirement) for requirement in request.requirements]
+    checks = [rule.of_block(request.measures, request.known_contributors) for rule in rules]
+    return {
+        "top": max(rule.contributions for rule in rules),
+        "full": sorted({int(end[1:]) for check in checks for rule, end in check if "o" in rule.columns}),
+        "checks": [
+            [{"macro": rule.macro, "of": end, "arguments": dict(rule.arguments)} for rule, end in check]
+            for check in checks
+        ],
+    }
 
 
 def open_cube(engine: Engine, request: CubeRequest, *, planned: bool = False) -> CubeTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import sqlaudit
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.options import request_from
+from sqlaudit.base.relation import Statement
 from sqlaudit.cubes.blocks import open_cube
 from sqlaudit.cubes.request import CubeRequest
 from sqlaudit.cubes.result import CubeResult
@@ -353,3 +355,44 @@ def test_a_second_cube_of_changed_data(folder: Path) -> None:
         Path("new.parquet").unlink(missing_ok=True)
     assert run(*asked[:-1], "old.parquet").code == 2
     assert "the same dimensions and measures" in run(*asked, "--measures", "age").err
+
+
+@pytest.mark.parametrize("entity", ["", "who"])
+def test_a_compiled_cube_is_the_same(engine: Engine, entity: str) -> None:
+    table: list[Row] = [("a", n % 2, n // 2 if n > 3 else n, str(n), n % 2) for n in range(24)]
+    query = query_of(table)
+    asked: dict[str, Any] = {"measures": ["cost", "flag"], "entity": entity, "known_contributors": 1}
+    rules = ["threshold=3", "dominance=n:2,k:60", "full_cell=flag"]
+    _, cube = cube_of(engine, query, require=rules, **asked)
+    compiled = sqlaudit.compile_checks(
+        query=query, dimensions=["region", "year"], checks=rules, dialect=engine.dialect, **asked
+    )
+    rows = [tuple(row) for row in engine.run(Statement("cube", compiled[0].sql))]
+    assert sorted(rows) == sorted(cube)
+
+
+def test_a_cube_for_any_warehouse_leaves_out_who_is_nobody() -> None:
+    rules = {"dimensions": "g", "measures": "x", "entity": "who", "checks": ["threshold=2", "p_percent=1"]}
+    compiled = sqlaudit.compile_checks("people", dialect="sqlite", **rules)
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE people (who, g, x)")
+        people = [*((n, "a", n) for n in range(4)), (1, "b", 1), (None, "b", 1), (None, "b", 5), (7, "c", 1)]
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", people)
+        assert connection.execute(compiled[0].sql).fetchall() == [("a", 4, 4, 6, 4)]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("holdings=2", "--holdings", "home"), "No threshold is given"),
+        (("threshold=5", "--count", "n"), "leave out the columns of published cells"),
+        (("threshold=5", "--qi", "age"), "no --qi"),
+        (("threshold=5", "--returns", "count"), "--returns"),
+        (("k=5",), "k"),
+    ],
+)
+def test_what_a_compiled_cube_does_not_take(more: tuple[str, ...], said: str) -> None:
+    ran = run("compile", "--table", "people", "--dimensions", "sex", *more)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert "needs dimensions" in run("compile", "--table", "people", "--measures", "x", "threshold=5").err

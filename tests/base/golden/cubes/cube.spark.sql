@@ -4,8 +4,8 @@ WITH given AS (
     "age" AS d0,
     "sex" AS d1,
     "person" AS p,
-    "household" AS h,
-    (CAST("income" AS DECIMAL(28, 2))) AS v0,
+    "household" AS g,
+    (CAST("income" AS DECIMAL(28, 2))) AS y0,
     ("income" * 100) AS u0
   FROM patients
 ), coarsened AS (
@@ -13,8 +13,8 @@ WITH given AS (
     (given.d0 - given.d0 % 10) AS d0,
     given.d1 AS d1,
     given.p,
-    given.h,
-    given.v0,
+    given.g,
+    given.y0,
     given.u0
   FROM given
 ), contributions AS (
@@ -22,13 +22,13 @@ WITH given AS (
     d0,
     d1,
     p,
-    COUNT(*) AS r,
-    MAX(h) AS h,
-    SUM(v0) AS v0,
-    COUNT(v0) AS c0,
+    COUNT(*) AS k,
+    MAX(g) AS e,
+    SUM(y0) AS v0,
+    COUNT(y0) AS c0,
     ABS(SUM(u0)) AS a0,
-    MAX(CASE WHEN v0 <> 0 THEN 1 ELSE 0 END) AS o0,
-    MAX(CASE WHEN v0 <> 1 THEN 1 ELSE 0 END) AS z0
+    MAX(CASE WHEN y0 <> 0 THEN 1 ELSE 0 END) AS o0,
+    MAX(CASE WHEN y0 <> 1 THEN 1 ELSE 0 END) AS z0
   FROM coarsened
   GROUP BY
     d0,
@@ -44,13 +44,13 @@ WITH given AS (
     d0,
     d1,
     COUNT(*) AS n,
-    SUM(r) AS r,
+    SUM(k) AS r,
     COUNT(*) - COUNT(p) AS nobody,
-    COUNT(DISTINCT h) AS h,
+    COUNT(DISTINCT e) AS h,
     SUM(v0) AS s_0,
     SUM(c0) AS c_0,
     COUNT(v0) AS n_0,
-    COUNT(DISTINCT CASE WHEN NOT v0 IS NULL THEN h END) AS h_0,
+    COUNT(DISTINCT CASE WHEN NOT v0 IS NULL THEN e END) AS h_0,
     SUM(o0) AS o_0,
     SUM(z0) AS z_0,
     COALESCE(SUM(a0), 0) AS x_0,
@@ -101,7 +101,7 @@ WITH given AS (
 ), judged AS (
   SELECT
     flagged.*,
-    CASE WHEN f0 = 0 AND f1 = 0 AND f2 = 0 THEN 1 ELSE 0 END AS is_safe
+    CASE WHEN f0 = 0 AND f1 = 0 AND f2 = 0 AND nobody = 0 THEN 1 ELSE 0 END AS is_safe
   FROM flagged
 )
 SELECT

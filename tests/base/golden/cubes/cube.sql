@@ -1,28 +1,28 @@
 /* sqlaudit: cube */
 WITH given AS (
     SELECT
-"age" AS d0, "sex" AS d1, "person" AS p, "household" AS h, CAST("income" AS DECIMAL(28, 2)) AS v0, "income" * 100 AS u0
+"age" AS d0, "sex" AS d1, "person" AS p, "household" AS g, CAST("income" AS DECIMAL(28, 2)) AS y0, "income" * 100 AS u0
     FROM patients
 ),
 coarsened AS (
     SELECT
-given.d0 - given.d0 % 10 AS d0, given.d1 AS d1, given.p, given.h, given.v0, given.u0
+given.d0 - given.d0 % 10 AS d0, given.d1 AS d1, given.p, given.g, given.y0, given.u0
     FROM given
 ),
 contributions AS (
     SELECT
         d0, d1
-        , p, COUNT(*) AS r
-, MAX(h) AS h        , SUM(v0) AS v0, COUNT(v0) AS c0
-, ABS(SUM(u0)) AS a0, MAX(CASE WHEN v0 <> 0 THEN 1 ELSE 0 END) AS o0, MAX(CASE WHEN v0 <> 1 THEN 1 ELSE 0 END) AS z0
+        , p, COUNT(*) AS k
+, MAX(g) AS e        , SUM(y0) AS v0, COUNT(y0) AS c0
+, ABS(SUM(u0)) AS a0, MAX(CASE WHEN y0 <> 0 THEN 1 ELSE 0 END) AS o0, MAX(CASE WHEN y0 <> 1 THEN 1 ELSE 0 END) AS z0
     FROM coarsened
     GROUP BY d0, d1, p
 ),
 blocks AS (
     SELECT
-        d0, d1, COUNT(*) AS n, SUM(r) AS r
-, COUNT(*) - COUNT(p) AS nobody, COUNT(DISTINCT h) AS h        , SUM(v0) AS s_0, SUM(c0) AS c_0, COUNT(v0) AS n_0
-, COUNT(DISTINCT CASE WHEN v0 IS NOT NULL THEN h END) AS h_0, SUM(o0) AS o_0, SUM(z0) AS z_0        , COALESCE(SUM(a0), 0) AS x_0, MIN(v0) AS least_0
+        d0, d1, COUNT(*) AS n, SUM(k) AS r
+, COUNT(*) - COUNT(p) AS nobody, COUNT(DISTINCT e) AS h        , SUM(v0) AS s_0, SUM(c0) AS c_0, COUNT(v0) AS n_0
+, COUNT(DISTINCT CASE WHEN v0 IS NOT NULL THEN e END) AS h_0, SUM(o0) AS o_0, SUM(z0) AS z_0        , COALESCE(SUM(a0), 0) AS x_0, MIN(v0) AS least_0
         , MAX(a0, 2) AS largest_0
     FROM contributions
     GROUP BY d0, d1
@@ -43,7 +43,7 @@ flagged AS (
     FROM sized
 ),
 judged AS (
-    SELECT flagged.*, CASE WHEN f0 = 0 AND f1 = 0 AND f2 = 0 THEN 1 ELSE 0 END AS is_safe
+    SELECT flagged.*, CASE WHEN f0 = 0 AND f1 = 0 AND f2 = 0 AND nobody = 0 THEN 1 ELSE 0 END AS is_safe
     FROM flagged
 )
 SELECT
