@@ -35,6 +35,7 @@ SCHEMAS = {
     "certificates/schema.json": "certificates.result:VerifyResult",
     "column_sets/schema.json": "column_sets.result:ColumnSets",
     "column_sets/records/schema.json": "column_sets.records.result:RecordRisk",
+    "cubes/schema.json": "cubes.result:CubeResult",
     "events/schema.json": "events.result:PersonsResult",
     "gates/schema.json": "gates.result:GateResult",
     "hierarchies/schema.json": "hierarchies.result:HierarchyResult",

@@ -26,6 +26,7 @@ from sqlaudit.base.version import __version__
 from sqlaudit.column_sets.records.result import RecordRisk
 from sqlaudit.column_sets.request import FindSets, RankBy, Ratio
 from sqlaudit.column_sets.result import ColumnSets
+from sqlaudit.cubes.result import CubeResult
 from sqlaudit.engines.contract import Database
 from sqlaudit.events.result import PersonsResult
 from sqlaudit.gates.result import GateResult
@@ -53,6 +54,7 @@ __all__ = [
     "AggregatesResult",
     "AuditResult",
     "ConflictingRoles",
+    "CubeResult",
     "GateResult",
     "LatticeResult",
     "Limits",
@@ -77,6 +79,7 @@ __all__ = [
     "columns",
     "compare",
     "compile_checks",
+    "cube",
     "disclosure_curve",
     "gate",
     "hierarchy",
@@ -671,6 +674,9 @@ def compile_checks(
     contributors: str = "",
     holdings: str = "",
     largest: Sequence[str] | str = (),
+    dimensions: Sequence[str] | str = (),
+    measures: Sequence[str] | str = (),
+    known_contributors: int = 0,
     checks: Checks = (),
     query: str = "",
     where: str = "",
@@ -695,6 +701,9 @@ def compile_checks(
             ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
         count, value, contributors, holdings, largest: with one of these, `table` is a published table, and checks are
             rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
+        dimensions: columns, expressions, or levels of hierarchies: age=5 years,sex,region.
+        measures: numeric columns or expressions to add up in each block.
+        known_contributors: people of a block whose values an attacker may know. They are added to thresholds.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
         query: one SELECT instead of a target.
@@ -708,6 +717,71 @@ def compile_checks(
 
     Raises:
         UsageError: an unknown model or dialect, no table's name, or a check that one SELECT cannot carry.
+    """
+
+def cube(
+    target: Any = None,
+    *,
+    dimensions: Sequence[str] | str,
+    measures: Sequence[str] | str = (),
+    entity: str = "",
+    holdings: str = "",
+    values: Folding | str | None = None,
+    negative: str = "refuse",
+    known_contributors: int = 0,
+    hierarchies: Any = None,
+    suppress: Share | None = None,
+    require: Require = None,
+    before: Sequence[Any] = (),
+    show_blocks: bool = False,
+    publish_sql: bool = False,
+    to: str | Path | None = None,
+    bom: bool = False,
+    execute: bool = False,
+    publish_view: str = "",
+    replace_view: bool = False,
+    db: Database = None,
+    query: str = "",
+    where: str = "",
+    read: ReadOptions | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+) -> CubeResult:
+    """Make the finest groups of a table that may be queried freely (`sqlaudit cube`).
+
+    Args:
+        target: a table, view, file path or glob, or a pandas, polars or Arrow table; None with `query`.
+        dimensions: columns or expressions, some with the level of a hierarchy: `["age=5 years", "sex"]`.
+        measures: numeric columns or expressions to add up in each block.
+        entity: column that identifies the person; without it, each row is a person.
+        holdings: column of the household or group of firms that a person belongs to.
+        values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
+            invisible characters count as one. Required if there are any.
+        negative: treatment of negative contributions (refuse, absolute).
+        known_contributors: people of a block whose values an attacker may know. They are added to thresholds.
+        hierarchies: of dimensions: a YAML file, a folder of CSV files, or a mapping such as `{"age": {"widths": [5,
+            10]}}`.
+        suppress: choose the finest levels that leave out at most this share of people: 5%.
+        require: rules for blocks, with a threshold: `{"threshold": 10, "p_percent": 10}`, or texts such as
+            `dominance=n:1,k:85`.
+        before: an older cube of changed data to compare with, a file; repeatable.
+        show_blocks: show the first blocks of the cube.
+        publish_sql: print the SELECT that makes the release.
+        to: write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a table:
+            table:NAME.
+        bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
+        execute: make the view or table in the database, over a separate connection; nothing else is written there.
+        publish_view: print the CREATE VIEW of the cube, which changes with the table.
+        replace_view: replace an existing view of that name.
+        db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
+        query: one SELECT instead of a target.
+        where: a SQL condition on the rows.
+        read: how files are read: `{"skip": 1}`; of one table by its parameter or file: `{"release": {"sheet":
+            "Data"}}`.
+        limits: time, memory and threads.
+
+    Raises:
+        UsageError: an unknown column, level or rule, or people that cannot be counted.
+        EngineError: the database refused, failed or went away.
     """
 
 def disclosure_curve(

@@ -1,7 +1,10 @@
 {# When a cell fails a rule, over its contributors n, holdings h, value x and largest contributions x1, x2, … in
-   whole numbers. A cell without a number is hidden, and fails nothing. #}
-{% macro few_contributors(n, zeros) %}n < {{ n }}{{ "" if zeros else " AND n <> 0" }}{% endmacro %}
-{% macro few_holdings(n) %}h < {{ n }} AND h <> 0{% endmacro %}
-{% macro dominated(n, numerator, denominator) %}({{ top(n) }}) * {{ 100 * denominator }} > x * {{ numerator }}{% endmacro %}
-{% macro estimated(numerator, denominator) %}(x - ({{ top(2) }})) * {{ denominator }} < x1 * {{ numerator }}{% endmacro %}
-{% macro top(n) %}{% for place in range(1, n + 1) %}{{ " + " if not loop.first }}COALESCE(x{{ place }}, 0){% endfor %}{% endmacro %}
+   whole numbers. A cell without a number is hidden, and fails nothing. Of several values of a cell, `of` is what the
+   names of one end in. #}
+{% macro few_contributors(n, zeros, of="") %}n{{ of }} < {{ n }}{{ "" if zeros else " AND n" ~ of ~ " <> 0" }}{% endmacro %}
+{% macro few_holdings(n, of="") %}h{{ of }} < {{ n }} AND h{{ of }} <> 0{% endmacro %}
+{% macro dominated(n, numerator, denominator, of="") %}({{ top(n, of) }}) * {{ 100 * denominator }} > x{{ of }} * {{ numerator }}{% endmacro %}
+{% macro estimated(numerator, denominator, of="") %}(x{{ of }} - ({{ top(2, of) }})) * {{ denominator }} < x1{{ of }} * {{ numerator }}{% endmacro %}
+{% macro top(n, of="") %}{% for place in range(1, n + 1) %}{{ " + " if not loop.first }}COALESCE(x{{ place }}{{ of }}, 0){% endfor %}{% endmacro %}
+{# All contributors with a value, but those who are known, have 0, or all have 1: o have another value than 0, z than 1. #}
+{% macro uniform(known, of="") %}n{{ of }} <> 0 AND (o{{ of }} <= {{ known }} OR z{{ of }} <= {{ known }}){% endmacro %}

@@ -92,7 +92,8 @@ def command(request: CompileRequest | PolicyCompileRequest, files: ScriptFiles) 
     A CHECK is a requirement (k=5, t=0.2, disclosure@1=0.8), or the name of a model to return its
     figures only. With --count or --value, CHECKs are rules for the cells of a published table
     (threshold=5). Default: all models that one SELECT can compute. Each statement returns one row
-    with the figures and the verdict, and no values of the table.
+    with the figures and the verdict, and no values of the table. With --dimensions, the SELECT is
+    that of a cube (`sqlaudit cube`), and CHECKs are rules for its blocks.
 
     With -f, write the tests of a policy. `sqlaudit test --results` then judges the results.
     Exit code 1: a test has no statement.
@@ -101,6 +102,8 @@ def command(request: CompileRequest | PolicyCompileRequest, files: ScriptFiles) 
       sqlaudit compile --dialect snowflake --table release.patients \\
           --qi age,sex,zip --sensitive diagnosis k=5 t=0.2
       sqlaudit compile --dialect snowflake --table release.counts --count n threshold=5
+      sqlaudit compile --dialect snowflake --table clinic.patients --dimensions age,sex \\
+          --measures income --entity person threshold=10 p_percent=10
       sqlaudit compile --dialect snowflake -f sqlaudit.yml --each-to statements
     """
     file, is_policy = files.output_file, isinstance(request, PolicyCompileRequest)

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from sqlaudit.base.errors import ExitCode, UsageError
+from sqlaudit.base.files import expanded, resolved
 from sqlaudit.base.names import closest
 from sqlaudit.base.spec import Limits, Reading, ReadOptions, Target
 from sqlaudit.cli.exits import tell
@@ -36,44 +37,64 @@ _table_option = in_section("Tables for agents")
         "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."
     ),
     _table_option("--tables", multiple=True, metavar="TABLES", help="With --db: tables to offer. [default: all]"),
+    _table_option("--cube", metavar="FILE", help="A .parquet file of sqlaudit cube, on which any query may run."),
     read_options,
     limit_options,
 )
-def mcp(names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Reading, limits: Limits) -> int:
+def mcp(
+    names: tuple[str, ...], db: str | None, tables: tuple[str, ...], cube: str | None, read: Reading, limits: Limits
+) -> int:
     """Let an agent ask about tables, over the Model Context Protocol on stdin and stdout.
 
     The tools are profile, audit, columns, disclosure and persons. They read only the tables named
-    here, and return counts and never values. Default limits of a call: 60 seconds (--timeout) and
-    1 GB of memory (--memory-limit).
+    here, and return counts and never values. With --cube, the tool query runs any SELECT on this
+    file alone, which may be known. Default limits of a call: 60 seconds (--timeout) and 1 GB of
+    memory (--memory-limit).
 
     \b
       sqlaudit mcp data/
       sqlaudit mcp --db postgresql://auditor@host/db --tables public.patients,public.visits
+      sqlaudit mcp --cube cube.parquet
     """
     from sqlaudit.cli.agents.server import serve
 
     bounded = replace(
         limits, timeout=TIMEOUT if limits.timeout is None else limits.timeout, memory=limits.memory or MEMORY
     )
-    offered = offered_tables(names, db, tables, read, bounded)
+    offered = offered_tables(names, db, tables, read, bounded, cube)
     if sys.stdin.isatty():
-        tell(f"offering {len(offered.tables)} tables, waiting for an agent on stdin. Ctrl-C ends.")
+        what = [f"{len(offered.tables)} tables"] if offered.tables else []
+        what += ["a cube"] if offered.cube else []
+        tell(f"offering {' and '.join(what)}, waiting for an agent on stdin. Ctrl-C ends.")
     serve(offered)
     return ExitCode.OK
 
 
 def offered_tables(
-    names: tuple[str, ...], db: str | None, tables: tuple[str, ...], read: Reading, limits: Limits
+    names: tuple[str, ...],
+    db: str | None,
+    tables: tuple[str, ...],
+    read: Reading,
+    limits: Limits,
+    cube: str | None = None,
 ) -> OfferedTables:
-    """Return the tables that agents may ask about, with the limits of a call.
+    """Return the tables that agents may ask about, and the cube that they may query, with the limits of a call.
 
     Raises:
-        UsageError: nothing is named, or a named table does not exist.
+        UsageError: nothing is named, or a named table does not exist. InputError: a file that is no cube.
     """
     from sqlaudit.cli.agents.tools import OfferedTables, check_table_count, database, files_of
 
+    if cube is not None:
+        from sqlaudit.engines.duckdb.cube import describe_cube
+
+        path = resolved(expanded(cube))
+        columns = describe_cube(path, repr(cube))
+        if not names and db is None and not tables:
+            return OfferedTables({}, limits=limits, cube=str(path), columns=columns)
+        return replace(offered_tables(names, db, tables, read, limits), cube=str(path), columns=columns)
     if bool(names) == (db is not None):
-        raise UsageError("Name either files and folders, or a database with --db.")
+        raise UsageError("Name either files and folders, or a database with --db, or a cube with --cube.")
     if db is None:
         if tables:
             raise UsageError("--tables needs --db: name files as arguments.")

@@ -131,6 +131,28 @@ class CellRule(Model):
         """Return the rule as part of one SELECT; None when a cell alone does not decide it."""
         return None
 
+    def of_block(self, measures: Sequence[str], known: int) -> list[tuple[Alone, str]]:
+        """Return when a block of a cube fails the rule: the rule as SQL, over each of the numbers that it judges.
+
+        Args:
+            measures: names of the sums of the block.
+            known: contributors whose values an attacker may know.
+
+        Returns:
+            With each rule the ending of the names of its columns: empty for the people of the block, else `_` and the
+            position of the measure.
+
+        Raises:
+            UsageError: the rule looks at more than a block, or at sums and there are none.
+        """
+        single = self.single_select()
+        if single is None:
+            raise UsageError(f"{self.name} looks at totals or hidden cells, which a cube does not have. Leave it out.")
+        if self.contributions and not measures:
+            raise UsageError(f"{self.name} needs a measure. Name it with {spelled('measures')}.")
+        ends = [f"_{place}" for place in range(len(measures))]
+        return [(single, end) for end in (ends if self.contributions else ["", *ends])]
+
     def level(self, cells: CellFacts) -> tuple[npt.NDArray[Any], Bools] | None:
         """Return how far the limits of an unsafe cell are at least from its value, and where that is known; None
         without one.
@@ -185,6 +207,12 @@ class FewContributors(CellRule):
         if self.values["dimensions"]:
             return None
         return Alone("few_contributors", ("n",), {"n": self.values["n"], "zeros": self.values["zeros"] == "yes"})
+
+    def of_block(self, measures: Sequence[str], known: int) -> list[tuple[Alone, str]]:
+        """Return the rule for the people of a block and for those with a value, beside those that are known."""
+        more = int(self.values["n"]) + known
+        calls = super().of_block(measures, known)
+        return [(Alone(rule.macro, rule.columns, {**rule.arguments, "n": more}), end) for rule, end in calls]
 
     def verdicts(self, cells: CellFacts) -> Verdicts:
         """Find cells with fewer than n contributors."""
@@ -469,6 +497,15 @@ class FullCell(_Margins):
         "property, however many they are."
     )
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of people, or {ANY}"),)
+
+    def of_block(self, measures: Sequence[str], known: int) -> list[tuple[Alone, str]]:
+        """Return the rule for measures of 0 and 1, which it names: all but those who are known have the same value."""
+        name = str(self.values["dimension"])
+        if name not in (ANY, *measures) or not measures:
+            listed = f"Its measures are: {', '.join(measures)}." if measures else "It has none."
+            raise UsageError(f"{self.name} names a measure of the cube, or {ANY}, and not {name!r}. {listed}")
+        uniform = Alone("uniform", ("o", "z"), {"known": known})
+        return [(uniform, f"_{place}") for place, measure in enumerate(measures) if name in (ANY, measure)]
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
         """Find cells with as many contributors as the margin in one of the dimensions."""

@@ -9,18 +9,16 @@ from typing import Any
 
 from sqlaudit.base.columns_of import Resolved, columns_read, find_column, resolve
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.names import quote, spoken
+from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import DATES, NUMBERS, Kind, Relation, Statement
-from sqlaudit.base.sql import Raw, expression, render
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.classes.opening import apply_spelling_policy
 from sqlaudit.engines.contract import Engine
 from sqlaudit.reports.document import plural
 from sqlaudit.tabular.cells import CellMeasure
 from sqlaudit.tabular.request import AggregatesRequest
-
-PLACES = 9
-"""Largest number of decimal places with which contributions and weights are read."""
+from sqlaudit.tabular.units import to_integer_units
 
 
 def _list_cells_of_rows(
@@ -118,7 +116,7 @@ def _resolve_row_columns(engine: Engine, relation: Relation, request: Aggregates
     places = {}
     for name in ("value", "weight"):
         column = resolve_option(name)
-        columns[name], places[name] = (None, 0) if column is None else _to_integer_units(column, name, engine.dialect)
+        columns[name], places[name] = (None, 0) if column is None else to_integer_units(column, name, engine.dialect)
     return _RowColumns(
         columns | {"holding": settled_sql("holdings")}, places, tuple(dimension.kind for dimension in by)
     )
@@ -141,24 +139,6 @@ def _select_measures(row_columns: _RowColumns, top: int) -> tuple[dict[str, Raw]
     if row_columns.columns["entity"]:
         measures["nobody"] = "nobody"
     return {name: Raw(sql) for name, sql in measures.items()}, places
-
-
-def _to_integer_units(column: Resolved, option: str, dialect: str) -> tuple[Raw, int]:
-    """Return the SQL of a number as a whole multiple of its last decimal place, and the number of decimal places.
-
-    Raises:
-        UsageError: the column is not numeric.
-    """
-    if column.kind is Kind.INTEGER:
-        return Raw(column.sql), 0
-    if column.column is not None and column.kind not in (Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
-        raise UsageError(f"{about(option)}: {column.label!r} is not numeric.")
-    # The decimal places of `DECIMAL(18,3)`; `PLACES` of any other type
-    _, _, inside = column.type.partition("(")
-    parts = inside.rstrip(")").split(",")
-    places = min(int(parts[1]), PLACES) if len(parts) == 2 and parts[1].strip().isdecimal() else PLACES
-    units = expression("tabular/tabular_units.sql", dialect, value=column, places=places, whole=spoken(dialect).wide)
-    return Raw(units), places
 
 
 def check_contributions(measures: dict[str, CellMeasure]) -> None:

@@ -98,7 +98,7 @@ def find_unsafe_cells(engine: Engine, request: AggregatesRequest) -> AggregatesR
     releases = [*older, relation]
     if older:
         _refuse_merged(engine, releases, request)
-    result = replace(result, differences=tuple(_judge_differences(engine, releases, request)))
+    result = replace(result, differences=tuple(judge_differences(engine, releases, request)))
     return replace(result, **provenance(engine, executed_before))
 
 
@@ -172,7 +172,7 @@ def _count_contributions(request: AggregatesRequest) -> int:
     return max((cell_rule(requirement).contributions for requirement in request.requirements), default=0)
 
 
-def _judge_differences(
+def judge_differences(
     engine: Engine, releases: Sequence[Relation], request: AggregatesRequest
 ) -> Iterator[ReleaseDifference]:
     """Yield the verdicts of the rules for changes on every two releases."""

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -84,3 +85,22 @@ def test_a_cancelled_call_leaves_no_process(tmp_path: Path) -> None:
         return len(desk._turns)
 
     assert asyncio.run(session()) == 0
+
+
+def test_a_cube_is_queried(tmp_path: Path) -> None:
+    cube = tmp_path / "cube.parquet"
+    rows = "('a', 7::BIGINT, 7::BIGINT), ('b', 5::BIGINT, 6::BIGINT)"
+    duckdb.sql(f"COPY (SELECT * FROM (VALUES {rows}) AS t(region, people, rows)) TO '{cube}'")
+
+    async def session() -> tuple[Any, list[Any]]:
+        async with over_stdio("mcp", "--cube", str(cube), "--timeout", "50s") as client:
+            asked = ("SELECT sum(people) AS people FROM cube", "SELECT * FROM read_text('/etc/passwd')")
+            answers = [await client.call_tool("query", {"sql": sql}) for sql in asked]
+            return (await client.list_tools()).tools, answers
+
+    (tool,), answers = asyncio.run(session())
+    assert (tool.name, list(tool.input_schema["properties"])) == ("query", ["sql"])
+    assert "region VARCHAR, people BIGINT" in tool.input_schema["properties"]["sql"]["description"]
+    assert answers[0].structured_content == {"columns": ["people"], "rows": [[12]], "more": False}
+    assert answers[1].is_error
+    assert answers[1].content[0].text.startswith("A query reads the table cube and nothing else")

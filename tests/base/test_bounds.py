@@ -42,6 +42,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "cloak": {"user": "id", "x": "x", "y": "x", "time": "time", "k": 2, "box": 5, "interval": 60},
     "columns": {},
     "compare": {"release": PEOPLE, **KNOWN, "key": "id"},
+    "cube": {"dimensions": "age,sex", "require": "threshold=2"},
     "disclosure_curve": {**KNOWN, "sensitive": "dx"},
     "lattice": {**KNOWN, "require": "k=2"},
     "persons": {"entity": "id", "qi": "age"},

@@ -52,6 +52,7 @@ CASES = [
     (("columns", "--help"), 48, ""),
     (("compare", "--help"), 43, ""),
     (("console", "--help"), 35, ""),
+    (("cube", "--help"), 48, ""),
     (("lattice", "--help"), 41, ""),
     (("mcp", "--help"), 32, ""),
     (("persons", "--help"), 48, ""),

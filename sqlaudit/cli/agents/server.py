@@ -18,7 +18,7 @@ from typing import Any
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import MissingDriver, SqlauditError, UsageError
 from sqlaudit.base.version import __version__
-from sqlaudit.cli.agents.tools import LONGEST, TOOLS, OfferedTables
+from sqlaudit.cli.agents.tools import LONGEST, QUERY, QUERY_HELP, QUERY_TITLE, TOOLS, OfferedTables
 from sqlaudit.reports.document import visible
 
 WAITING = 4
@@ -73,8 +73,13 @@ def make_server(desk: Desk) -> Any:
                 input_schema=tool.schema(desk.offered.tables),
                 annotations=hints,
             )
-            for tool in TOOLS.values()
+            for tool in (TOOLS.values() if desk.offered.tables else ())
         ]
+        if desk.offered.cube:
+            query = desk.offered.query_schema()
+            tool_types.append(
+                types.Tool(name=QUERY, title=QUERY_TITLE, description=QUERY_HELP, input_schema=query, annotations=hints)
+            )
         return types.ListToolsResult(tools=tool_types)
 
     async def call(_: object, request: Any) -> object:
@@ -89,6 +94,9 @@ def make_server(desk: Desk) -> Any:
         "and returns counts, never values. It takes names of columns, not conditions or queries. "
         f"Tables: {', '.join(desk.offered.tables)}. Start with profile."
     )
+    if desk.offered.cube:
+        of_tables = f"{instructions} " if desk.offered.tables else ""
+        instructions = f"{of_tables}The tool query takes any SELECT on the table cube, whose owner has published it."
     return Server("sqlaudit", version=__version__, instructions=instructions, on_list_tools=tools, on_call_tool=call)
 
 
@@ -121,6 +129,11 @@ class Desk:
             turn.cancel()
             raise
 
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools."""
+        return [*(TOOLS if self.offered.tables else ()), *([QUERY] if self.offered.cube else [])]
+
     async def close(self) -> None:
         """Wait until every call has ended, cancelled ones included."""
         for turn in tuple(self._turns):
@@ -129,8 +142,11 @@ class Desk:
 
     def _job(self, name: str, call_arguments: Mapping[str, object]) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the job of a call for its process, and its tables with their files or relations."""
-        if name not in TOOLS:
-            raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(TOOLS)}.")
+        if name == QUERY and self.offered.cube:
+            sql, limits = self.offered.query(call_arguments), asdict(self.offered.limits)
+            return {"tool": QUERY, "cube": self.offered.cube, "sql": sql, "limits": limits}, {"cube": self.offered.cube}
+        if name not in TOOLS or not self.offered.tables:
+            raise UsageError(f"There is no tool {name[:LONGEST]!r}; there are {', '.join(self.tools)}.")
         tool = TOOLS[name]
         arguments = tool.checked(call_arguments)
         table_names = [arguments.pop("table"), *([arguments.pop("static_from")] if "static_from" in arguments else [])]

@@ -2,7 +2,8 @@
 
 Tools accept names of columns, numbers and words, but no SQL: a condition, an expression or a query reveals single rows,
 figure by figure. Nor do they accept options that show values, read another file, or return a value of a column itself
-as a figure (sums of weights, distances between values).
+as a figure (sums of weights, distances between values). The one exception is a cube, which may be known as a whole: any
+query may run on it, and on nothing else.
 """
 
 from __future__ import annotations
@@ -52,12 +53,15 @@ class OfferedTables:
         db: the database that a driver connects to, None for files.
         reads: how the file of a table is read, by its name; by default where it is not here.
         limits: the budgets of each call.
+        cube: the absolute path of a cube that may be queried; empty = none. columns: its columns with their types.
     """
 
     tables: Mapping[str, str]
     db: str | None = None
     reads: Mapping[str, ReadOptions] = field(default_factory=dict)
     limits: Limits = Limits()
+    cube: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def target(self, name: str) -> Target:
         """Return the table of a name, after checking that its file is still the same.
@@ -76,6 +80,25 @@ class OfferedTables:
         if self.db is not None and Path(self.db).is_absolute() and not _is_file_without_link(self.db):
             raise UsageError("The file of the database is missing or was replaced by a link. It was not read.")
         return Target(relation=relation, read=self.reads.get(name, ReadOptions()), label=name)
+
+    def query(self, arguments: Mapping[str, object]) -> str:
+        """Return the query of a call, after checking that the cube is still the same file.
+
+        Raises:
+            UsageError: there is no query, or another argument, or the file was replaced.
+        """
+        sql = arguments.get("sql")
+        if set(arguments) != {"sql"} or not isinstance(sql, str) or not sql.strip():
+            raise UsageError("query takes one argument, sql: a SELECT on the table cube, as a text.")
+        if not _is_file_without_link(self.cube):
+            raise UsageError("The file of the cube is missing or was replaced by a link. It was not read.")
+        return sql
+
+    def query_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of the arguments of a query."""
+        listed = ", ".join(f"{column} {kind}" for column, kind in self.columns.items())
+        sql = {"type": "string", "description": f"One SELECT in DuckDB's SQL. The table cube has the columns {listed}."}
+        return {"type": "object", "properties": {"sql": sql}, "required": ["sql"], "additionalProperties": False}
 
 
 def _is_file_without_link(path: str) -> bool:
@@ -348,6 +371,13 @@ TOOLS = {
     )
 }
 """The tools by name, in the order that an agent reads them."""
+QUERY = "query"
+QUERY_TITLE = "Any query on the published cube"
+QUERY_HELP = (
+    "Run any SELECT on the cube, which its owner has published: groups of people with their numbers of people and of "
+    "rows, and the sum and count of each measure. A mean is a sum divided by its count. At most 1,000 rows come back."
+)
+"""The tool for a cube, which is no command: the cube may be known, so its answers have values."""
 
 
 def in_a_call(tool: AgentTool) -> Callable[[str, tuple[object, ...]], str | None]:

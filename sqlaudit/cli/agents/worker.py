@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 GIBIBYTE = 1 << 30
@@ -34,12 +35,19 @@ def _work(job: Mapping[str, Any]) -> int:
     """Run a job and write its result as JSON. Return the exit code."""
     from sqlaudit.base.parameter_names import speaking
     from sqlaudit.base.spec import Limits
-    from sqlaudit.cli.agents.tools import TOOLS, in_a_call
+    from sqlaudit.cli.agents.tools import QUERY, TOOLS, in_a_call
     from sqlaudit.cli.group import on_the_command_line
     from sqlaudit.reports.formats import render_json
 
     limits = Limits(**job["limits"])
-    _bound_memory(job["db"], limits.memory)
+    _bound_memory(job.get("db"), limits.memory)
+    if job["tool"] == QUERY:
+        from sqlaudit.engines.duckdb.cube import query_cube
+
+        with speaking(on_the_command_line):
+            answer = query_cube(Path(job["cube"]), job["sql"], limits)
+        sys.stdout.write(render_json(answer.to_dict()))
+        return 0
     with speaking(on_the_command_line), speaking(in_a_call(TOOLS[job["tool"]])):
         result = _call_tool(job, limits)
     sys.stdout.write(render_json(result.to_dict()))

@@ -10,11 +10,13 @@ from typing import Any
 
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_ending, write_text
+from sqlaudit.base.names import quote, untyped
 from sqlaudit.base.parameter_names import about, command, spelled
 from sqlaudit.base.spec import Folding, KnownRows, NullPolicy, Requirement, Roles, Target
-from sqlaudit.base.sql import Raw
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.base.version import __version__
 from sqlaudit.classes.inputs import population_target, read_inputs
+from sqlaudit.cubes.request import ROWS, CubeRequest
 from sqlaudit.engines.command import public
 from sqlaudit.gates.standalone.names import DIALECTS, by_letters, column, find_dialect, folded, nested, source, unsure
 from sqlaudit.gates.standalone.recipes import NotCarried, Recipe, model_carried, recipe_of, statement
@@ -482,6 +484,59 @@ def compile_cells(
     return compiled
 
 
+def compile_cube(request: CompileRequest) -> Compiled:
+    """Return the SELECT of a cube, which leaves out blocks that fail a rule; nothing is connected.
+
+    Sums are those of the warehouse: exact for whole numbers and decimals, and rounded for floating-point numbers.
+
+    Raises:
+        UsageError: no threshold, a rule that does not apply to blocks, or options of the cells of a published table.
+    """
+    from sqlaudit.cubes.blocks import judging  # the tables of a database, which checks do not need
+
+    speech, cells, roles = find_dialect(request.dialect), request.cells, request.roles
+    if replace(cells, holdings="").is_named or request.returns is not None:
+        raise UsageError("A cube has rows of people: leave out the columns of published cells, and --returns.")
+    if roles.quasi_identifiers or roles.sensitive:
+        raise UsageError(f"A cube has {spelled('dimensions')} and {spelled('measures')}, and no {about('qi')}.")
+    cube = CubeRequest(
+        request.target,
+        **vars(request.cube),
+        entity=roles.entity or "",
+        holdings=cells.holdings,
+        requirements=tuple(rule for rule in request.checks if isinstance(rule, Requirement)),
+    )
+
+    def named(text: str, option: str) -> Raw | None:
+        return Raw(column(text, speech, about(option), exact=request.exact_names)) if text else None
+
+    names = [quote(untyped(text), "duckdb") for text in cube.dimensions]
+    columns = [[quote(f"{untyped(text)}_{what}", "duckdb") for what in ("sum", "count")] for text in cube.measures]
+    measures = [
+        {"value": named(text, "measures"), "units": None, "type": "", "sum": total, "count": count}
+        for text, (total, count) in zip(cube.measures, columns, strict=True)
+    ]
+    sql = render(
+        "cubes/cube.sql",
+        speech,
+        names=names,
+        rows=quote(ROWS, "duckdb"),
+        blocks=None,
+        ordered=False,
+        source=Raw(source(request.target, speech)),
+        dimensions=[named(text, "dimensions") for text in cube.dimensions],
+        coarsened=[],
+        joins=None,
+        entity=named(cube.entity, "entity"),
+        holding=named(cube.holdings, "holdings"),
+        measures=measures,
+        **judging(cube),
+    ).sql.partition("\n")[2]
+    rules = ", ".join(requirement.text for requirement in cube.requirements)
+    check = f"Cube with {rules}. A view of it changes with its table"
+    return Compiled(check, cube.requirements[0].model, None, speech, sql)
+
+
 def _alone(rule: CellRule, requirement: Requirement, columns: Mapping[str, Raw]) -> Alone:
     """Return how one SELECT decides a rule, where it can and the columns for it are named."""
     alone = rule.single_select()
@@ -586,7 +641,9 @@ def compile_request(request: CompileRequest) -> CompiledChecks:
     """
     answer, cells = AnswerForm(request.returns or Returns.FIGURES), request.cells
     more: dict[str, Any] = {"dialect": request.dialect, "exact_names": request.exact_names, "answer": answer}
-    if cells.is_named:
+    if request.cube.dimensions:
+        compiled = [compile_cube(request)]
+    elif cells.is_named:
         compiled = compile_cells(request.target, request.checks, **more, **vars(cells))
     else:
         compiled = compile_statements(request.target, request.roles, request.checks, inputs=request.inputs, **more)

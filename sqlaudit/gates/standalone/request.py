@@ -12,12 +12,14 @@ from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FLAG, TEXT, Given, Option, OptionKind, all_options_of, choice, option, part
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.spec import Requirement, Roles, Target, roles_part
+from sqlaudit.cubes.request import CubeRequest
 from sqlaudit.gates.request import PolicySource, policy_part
 from sqlaudit.models.required import INPUTS
 from sqlaudit.tabular.request import AggregatesRequest
 
 _STATEMENTS, _TABLE = "Statements", "Table"
 _CELLS, _POLICY = "Cells of a published table", "Policy instead of a table"
+_CUBE = "Cube"
 """Sections of the help page."""
 
 
@@ -92,6 +94,36 @@ def _cells(given: Given, _: str) -> CellColumns:
     return CellColumns(**{column.name: column.kind.read(column.name, given[column.name]) for column in columns})
 
 
+_CUBE_NAMES = ("dimensions", "measures", "known_contributors")
+
+
+@dataclass(frozen=True)
+class CubeColumns:
+    """The columns of a cube, empty where none is wanted.
+
+    Args:
+        dimensions, measures, known_contributors: as for `sqlaudit.cube`, without levels of hierarchies.
+    """
+
+    dimensions: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    known_contributors: int = 0
+
+
+def _cube_options() -> Iterator[Option]:
+    """Yield the options of a cube. The people are those of --entity, and holdings those of a published table."""
+    options = (option for option in all_options_of(CubeRequest) if option.name in _CUBE_NAMES)
+    return (replace(option, section=_CUBE, needed=False) for option in options)
+
+
+def _cube(given: Given, _: str) -> CubeColumns:
+    options = [option for option in _cube_options() if given.get(option.name)]
+    cube = CubeColumns(**{option.name: option.kind.read(option.name, given[option.name]) for option in options})
+    if cube != CubeColumns() and not cube.dimensions:
+        raise UsageError(f"A cube needs dimensions. Name them with {spelled('dimensions')}.")
+    return cube
+
+
 _CHECKS = OptionKind("checks", lambda _, value: value, python="Checks")
 
 
@@ -104,7 +136,7 @@ def _checks(given: Given, name: str) -> tuple[str | Requirement, ...]:
     from sqlaudit.models.registry import CELL_RULES, requirement_from, requirements
 
     checks = given.get(name, ())
-    if _cells(given, name).is_named:
+    if _cells(given, name).is_named or _cube(given, name).dimensions:
         return requirements(checks, among=CELL_RULES)
     if isinstance(checks, Mapping):
         return tuple(requirement_from(model, limit) for model, limit in checks.items())
@@ -127,6 +159,7 @@ class CompileRequest:
         where: a condition on the rows of the table.
         roles: the roles of the columns.
         cells: the columns of a published table; with one of them, checks are rules for its cells.
+        cube: the columns of a cube; with them, checks are rules for its blocks, and the statement makes it.
         checks: requirements, or names of models for their figures alone; empty = the figures of every model.
     """
 
@@ -143,6 +176,7 @@ class CompileRequest:
     where: str = option("", TEXT, "SQL condition on the rows.", _TABLE, metavar="CONDITION")
     roles: Roles = roles_part(without=("identifier",), default_factory=Roles)
     cells: CellColumns = part(_cells, _cell_options, default=CellColumns())
+    cube: CubeColumns = part(_cube, _cube_options, default=CubeColumns())
     checks: Sequence[str | Requirement] = option(
         (), _CHECKS, "Requirements, or names of models.", _STATEMENTS, _checks, only_python=True
     )
@@ -160,7 +194,7 @@ class CompileRequest:
     def has_table(self) -> bool:
         """Return True if anything is said of a table: what it is, its columns, or what is checked."""
         named = (self.checks, self.table, self.query, self.where, self.inputs)
-        return any(named) or self.cells.is_named or self.roles != Roles()
+        return any(named) or self.cells.is_named or self.cube != CubeColumns() or self.roles != Roles()
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def test_a_database_offers_all_tables_or_those_that_are_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Name either files and folders, or a database with --db."),
+        ((), "Name either files and folders, or a database with --db, or a cube with --cube."),
         (("x.csv", "--db", "y.duckdb"), "Name either files and folders, or a database with --db"),
         (("--tables", "a", "patients.csv"), "--tables needs --db: name files as arguments."),
         (("nowhere.csv",), "nowhere.csv"),

@@ -1,0 +1,262 @@
+"""The result of making a cube, and its report. Frozen; `to_dict` gives the documented JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from sqlaudit.base import result as base
+from sqlaudit.base.options import written
+from sqlaudit.base.parameter_names import spelled
+from sqlaudit.reports import document as doc
+from sqlaudit.reports.notebook import Shown
+from sqlaudit.reports.report import MeasuredReport
+
+
+@dataclass(frozen=True)
+class CubeDimension(base.Documented):
+    """A dimension of a cube.
+
+    Args:
+        name: its column in the cube. level: the level of its hierarchy; None (in Python empty) = it is unchanged.
+    """
+
+    name: str
+    level: str = field(default="", metadata=base.OR_NULL)
+
+
+@dataclass(frozen=True)
+class CubeRule(base.Documented):
+    """A rule for blocks.
+
+    Args:
+        text: as it was required. blocks: blocks that fail it, and are left out.
+    """
+
+    text: str
+    blocks: int
+
+
+@dataclass(frozen=True)
+class LevelChoice(base.Documented):
+    """The levels that were chosen so that few people are left out.
+
+    Args:
+        limit: the largest share of people that may be left out. fits: whether levels were found.
+        nodes: combinations of levels. tried: those whose blocks were counted and judged.
+        blocks_before: blocks of the cube at the levels of the request. left_out_before: the share of people in blocks
+            that are left out there, rounded to whole percents; None where they are fewer than the threshold.
+    """
+
+    limit: Annotated[Fraction, base.FROM_0_TO_1]
+    fits: bool
+    nodes: int
+    tried: int
+    blocks_before: int
+    left_out_before: Annotated[Fraction, base.FROM_0_TO_1] | None
+
+
+@dataclass(frozen=True)
+class CubeChange(base.Documented):
+    """The change of a count from an older cube to this one.
+
+    Args:
+        before: the older cube. count: the column. changed: blocks in which it, or the sum beside it, is another.
+        unsafe: those that changed by fewer than the threshold. undecided: those of which that is not known.
+        passed: whether the change reveals no few people. note: why that is not known.
+    """
+
+    before: str
+    count: str
+    changed: int
+    unsafe: int
+    undecided: int
+    passed: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CubeResult(base.MeasuredResult, Shown):
+    """A cube, and what was left out of it.
+
+    Args:
+        target: the table's name. engine: the engine and its version.
+        dimensions: of the cube. measures: numbers that are added up in each block.
+        rules: for blocks, with the blocks that fail each. threshold: the fewest people of a block, with those whose
+            values an attacker may know. known_contributors: how many these are.
+        blocks: blocks of the cube. people: people of these; who is in several blocks counts in each.
+        rows: rows of these. smallest: people of the smallest block; None without a block.
+        left_out_blocks: blocks that fail a rule. left_out_people: their people; None where they are fewer than the
+            threshold, or where people are in several blocks.
+        left_out_share: of the people of all blocks, each of whom counts in each of their blocks (then it is rounded to
+            whole percents); None where they are fewer than the threshold.
+        people_repeat: whether some people are in several blocks; None where that was not counted.
+        has_entity: whether a column identifies people, who may then be in several blocks.
+        uniform_blocks: blocks of the cube where a measure has the sum 0, or as much as it has values.
+        choice: how the levels were chosen; None = the request names them. changes: beside older cubes.
+        columns: of the cube, in order. first_blocks: the first blocks as texts, if requested.
+        file: of the cube, or `table:` and a table's name. view: the view's name.
+        sql: the SELECT of the cube, or the statement that makes its view or table; only if requested.
+        executed: whether the view or table was created.
+    """
+
+    schema: ClassVar = "sqlaudit-cube/1"
+    shown_by: ClassVar = "sqlaudit.cubes.result:CubeReport"
+    frame_of: ClassVar = "rules"
+
+    target: str = field(metadata=base.key("target.name"))
+    engine: str = field(metadata=base.key("target.engine"))
+    dimensions: tuple[CubeDimension, ...]
+    measures: tuple[str, ...]
+    rules: tuple[CubeRule, ...]
+    threshold: int
+    known_contributors: int
+    blocks: int
+    people: int
+    rows: int
+    smallest: int | None = field(metadata=base.key("smallest_block"))
+    left_out_blocks: int
+    left_out_people: int | None
+    left_out_share: Annotated[Fraction, base.FROM_0_TO_1] | None
+    people_repeat: bool | None
+    has_entity: bool
+    uniform_blocks: int
+    choice: LevelChoice | None = None
+    changes: tuple[CubeChange, ...] = ()
+    columns: tuple[str, ...]
+    first_blocks: tuple[tuple[str | None, ...], ...] = field(default=(), metadata=base.IF_ANY)
+    file: str = field(default="", metadata=base.OR_NULL)
+    view: str = field(default="", metadata=base.OR_NULL)
+    executed: bool = False
+    sql: str = field(default="", metadata=base.OR_NULL)
+    select: str = field(default="", repr=False, metadata=base.LEFT_OUT)
+
+    @property
+    def passed(self) -> bool:
+        """True if the cube has a block, leaves out no more people than allowed, and reveals none beside older cubes."""
+        fits = self.choice is None or self.choice.fits
+        return self.blocks > 0 and fits and all(change.passed for change in self.changes)
+
+
+class CubeReport(MeasuredReport[CubeResult]):
+    """The report on a cube: its blocks, what is left out, why any query is safe, and what that does not cover."""
+
+    kind = "Cube"
+    limits_title = "What is not covered"
+
+    def headline(self, result: CubeResult) -> doc.Toned:
+        """Return the verdict."""
+        if not result.blocks:
+            return doc.bad("FAIL: no block meets the rules")
+        if result.choice is not None and not result.choice.fits:
+            return doc.bad("FAIL: no levels leave out so few people")
+        if not result.passed:
+            return doc.bad("FAIL: with an older cube, this one may reveal few people")
+        return doc.good(f"{doc.plural(result.blocks, 'block')}: any query on them is safe")
+
+    def key_figures(self, result: CubeResult) -> Iterator[doc.KeyFigure]:
+        yield doc.KeyFigure(doc.count(result.blocks), "Blocks")
+        if result.smallest is not None:
+            yield doc.KeyFigure(doc.count(result.smallest), "People in the smallest block")
+        yield doc.KeyFigure(_left_out(result), "Left out")
+
+    def opening(self, result: CubeResult) -> Iterator[doc.Content]:
+        levels = [
+            written(dimension.name) + (f" ({dimension.level})" if dimension.level else "")
+            for dimension in result.dimensions
+        ]
+        measures = f"; sums of {doc.listed(result.measures)}" if result.measures else ""
+        yield f"{result.target}: people by {doc.listing(levels, None)}{measures}."
+
+    def lead(self, result: CubeResult) -> Iterator[doc.Words]:
+        if not result.blocks:
+            yield doc.bad(
+                "Nothing was written.",
+                f"Use fewer dimensions or coarser levels, or let {spelled('suppress', '5%')} choose.",
+            )
+            return
+        if not all(change.passed for change in result.changes):
+            yield doc.bad(
+                "Nothing was written. Blocks changed by fewer people than the threshold, or by an unknown number.",
+                "Use coarser levels in both cubes, or publish when more has changed.",
+            )
+        if result.left_out_blocks:
+            yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
+        if result.choice is not None:
+            before = result.choice
+            share = "some people" if before.left_out_before is None else doc.percent(before.left_out_before)
+            yield (
+                f"At the levels of the request, {doc.plural(before.blocks_before, 'block')} meet the rules and {share} "
+                f"are left out. Here, {doc.plural(result.blocks, 'block')} and {_left_out(result)}."
+            )
+        least = doc.plural(result.threshold, "person", "people")
+        yield (
+            f"Why any query is safe: each block is the sum over at least {least}, and the cube has nothing finer. A "
+            "query, however it filters, groups or subtracts, combines whole blocks. It reveals nothing that the cube "
+            "does not show."
+        )
+
+    def sections(self, result: CubeResult) -> Iterator[tuple[doc.Section, ...]]:
+        changes = doc.table_of(
+            result.changes,
+            ("Older cube", "before"),
+            ("Column", "count"),
+            ("#Changed blocks", "changed"),
+            ("#By few people", "unsafe"),
+            ("#Not known", "undecided"),
+        )
+        notes = dict.fromkeys(change.note for change in result.changes if change.note)
+        if result.changes:
+            yield doc.section("Changes", changes, *notes)
+        yield doc.section("Rules", doc.table_of(result.rules, ("Rule", "text"), ("#Blocks left out", "blocks")))
+        if result.first_blocks:
+            shown = doc.table(
+                map(written, result.columns), ([cell or "" for cell in row] for row in result.first_blocks)
+            )
+            yield doc.section("First blocks", shown)
+        if result.sql:
+            yield doc.section("The SELECT of the cube", doc.Code("SQL", result.sql))
+
+    def method(self, result: CubeResult) -> Iterator[tuple[str, doc.Cell]]:
+        yield "Columns", doc.listed(result.columns, 20)
+        yield "Written to", result.file or result.view
+        if result.known_contributors:
+            yield "Threshold", f"{result.threshold} people, of which an attacker may know {result.known_contributors}"
+        if result.choice is not None:
+            yield (
+                "Levels",
+                f"{doc.plural(result.choice.tried, 'combination')} of {doc.count(result.choice.nodes)} counted",
+            )
+
+    def limits(self, result: CubeResult) -> Iterator[str]:
+        yield (
+            "Totals of the whole table that are published elsewhere: less the cube, they are the sum of what was left "
+            "out."
+        )
+        if result.has_entity and result.people_repeat is not False:
+            opening = "People are in several blocks" if result.people_repeat else "People may be in several blocks"
+            yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
+        others = " beside those that were compared" if result.changes else ""
+        yield f"A second cube of changed data{others}: blocks that differ by a few people reveal these."
+        if result.uniform_blocks:
+            yield (
+                f"In {doc.plural(result.uniform_blocks, 'block')}, a measure adds up to 0 or to its number of values. "
+                "If it has only 0 and 1, everyone in such a block has the same value. "
+                f"{spelled('require', 'full_cell=any')} leaves out blocks where everyone has 0, or everyone 1."
+            )
+        if result.view:
+            yield "A view changes with its table: compare it with what was read before as a second cube."
+
+
+def _left_out(result: CubeResult) -> str:
+    """Return how many people are left out, as far as that may be said."""
+    if not result.left_out_blocks:
+        return "nobody"
+    if result.left_out_share is None:
+        return f"fewer than {result.threshold} people"
+    share = doc.percent(result.left_out_share)
+    if result.left_out_people is None:
+        return f"{share} of people"
+    return f"{doc.plural(result.left_out_people, 'person', 'people')} ({share})"

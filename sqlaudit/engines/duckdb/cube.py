@@ -1,0 +1,169 @@
+"""Any SELECT on a published cube: a copy of it in a DuckDB in memory, from which nothing else can be reached.
+
+What the cube shows may be known, so no query is refused for what it asks. The sandbox keeps a query from everything
+else: files, settings, other tables, and more time, memory and output than it is given.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlglot.expressions as exp
+
+from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.guard import guard_query
+from sqlaudit.base.names import literal
+from sqlaudit.base.result import plain
+from sqlaudit.base.spec import Limits
+from sqlaudit.engines.duckdb.driver import duckdb
+from sqlaudit.engines.duckdb.errors import ErrorContext, translate
+from sqlaudit.engines.duckdb.session import DIALECT, FIXED
+
+CUBE = "cube"
+"""The name of the cube in queries."""
+COUNTS = ("people", "rows")
+"""The columns by which a file is recognized as a cube; both are whole numbers."""
+MOST_ROWS, MOST_SIGNS, LONGEST_QUERY = 1_000, 200_000, 10_000
+"""Limits of an answer, in rows and characters, and of a query."""
+_ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
+"""Functions that a query may name in the place of a table."""
+_OF_THE_MACHINE = ("current_setting", "getenv", "write_log")
+"""Functions that read or write settings and logs."""
+
+
+@dataclass(frozen=True)
+class CubeAnswer:
+    """The answer to a query on a cube.
+
+    Args:
+        columns: names of its columns. rows: its first rows. more: True if it has more rows.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON has it; dates, decimals and other types of SQL are texts."""
+        rows = [[plain(cell) for cell in row] for row in self.rows]
+        return {"columns": list(self.columns), "rows": rows, "more": self.more}
+
+
+def describe_cube(file: Path, label: str) -> dict[str, str]:
+    """Return the columns of a cube with their types.
+
+    Args:
+        file: the Parquet file. label: its name in messages.
+
+    Raises:
+        InputError: the file cannot be read, or is no cube.
+    """
+    with _loaded(file, Limits(), label) as connection:
+        return _columns(connection)
+
+
+def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
+    """Return the answer to one SELECT on a cube.
+
+    Args:
+        file: the Parquet file.
+        sql: the SELECT, in DuckDB's SQL; the cube is called `cube` in it.
+        limits: time and memory.
+
+    Raises:
+        UsageError: not one SELECT, or one that names anything but the cube. InputError: the file cannot be read.
+        Incomplete: the time limit was reached, or the answer is too large.
+    """
+    if len(sql) > LONGEST_QUERY:
+        raise UsageError(f"The query is longer than {LONGEST_QUERY:,} characters. Shorten it.")
+    _refuse_others(guard_query(sql, DIALECT))
+    over = threading.Event()
+    with _loaded(file, limits, "the cube") as connection:
+
+        def stop() -> None:
+            over.set()
+            connection.interrupt()
+
+        timer = None if limits.timeout is None else threading.Timer(limits.timeout, stop)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        try:
+            result = connection.execute(sql)
+            columns = tuple(str(column[0]) for column in result.description or ())
+            rows = result.fetchmany(MOST_ROWS + 1)
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise UsageError("The query needs more memory than it may use. Select fewer rows or columns.") from None
+            timeout = limits.timeout if over.is_set() else None
+            raise translate(error, ErrorContext("query", {CUBE: _columns(connection)}, timeout=timeout)) from None
+        finally:
+            if timer is not None:
+                timer.cancel()
+    answer = CubeAnswer(columns, tuple(rows[:MOST_ROWS]), len(rows) > MOST_ROWS)
+    if sum(len(str(cell)) for row in (columns, *rows) for cell in row) > MOST_SIGNS:
+        raise UsageError(f"The answer has more than {MOST_SIGNS:,} characters. Aggregate more, or add LIMIT.")
+    return answer
+
+
+def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    described = connection.execute(f"DESCRIBE {CUBE}").fetchall()
+    return {str(name): str(kind) for name, kind, *_ in described}
+
+
+def _refuse_others(root: exp.Query) -> None:
+    """Raise UsageError if a query names a table that is not the cube, or a function of rows that may read more."""
+    with_names = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
+    for table in root.find_all(exp.Table, exp.Lateral):
+        is_named = isinstance(table.this, exp.Identifier)
+        name = table.name.lower() if is_named else _function_name(table.this)
+        is_allowed = name in ({CUBE, *with_names} if is_named else _ROW_FUNCTIONS)
+        is_subquery = isinstance(table, exp.Lateral) and isinstance(table.this, exp.Subquery)
+        if table.args.get("db") or table.args.get("catalog") or not (is_allowed or is_subquery):
+            raise UsageError(f"A query reads the table {CUBE} and nothing else, but it names {name[:60]!r}.")
+    for name in map(_function_name, root.find_all(exp.Func)):
+        if name in _OF_THE_MACHINE:
+            raise UsageError(f"A query reads the table {CUBE} and nothing else, but it calls {name}.")
+
+
+def _function_name(call: exp.Expr) -> str:
+    """Return the name of a function as it was written, in small letters."""
+    if isinstance(call, exp.Func) and not isinstance(call, exp.Anonymous):
+        return call.sql_name().lower()
+    return (call.name or call.key).lower()
+
+
+@contextmanager
+def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a DuckDB in memory that has a copy of the cube, and can reach nothing else.
+
+    Raises:
+        InputError: the file cannot be read, or is no cube: it may hold rows of single people.
+    """
+    settings: dict[str, Any] = {**FIXED, "temp_directory": ""}
+    if limits.memory:
+        settings["memory_limit"] = limits.memory
+    if limits.threads is not None:
+        settings["threads"] = limits.threads
+    with duckdb.connect(":memory:", config=settings) as connection:
+        try:
+            source = literal(str(file), DIALECT)
+            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
+        except duckdb.Error:
+            raise InputError(f"{label} cannot be read as Parquet. Name the .parquet file of a cube.") from None
+        columns = _columns(connection)
+        if any(columns.get(name) != "BIGINT" for name in COUNTS):
+            raise InputError(
+                f"{label} is no cube: it has no columns of whole numbers people and rows. Make one with sqlaudit cube."
+            )
+        ((few,),) = connection.execute(f"SELECT count(*) FROM {CUBE} WHERE people IS NULL OR people < 2").fetchall()
+        if few:
+            raise InputError(f"{label} is no cube: some of its rows are about fewer than two people.")
+        connection.execute("SET enable_external_access = FALSE")
+        connection.execute("SET lock_configuration = TRUE")
+        yield connection

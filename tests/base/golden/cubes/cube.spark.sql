@@ -1,0 +1,119 @@
+/* sqlaudit: cube */
+WITH given AS (
+  SELECT
+    "age" AS d0,
+    "sex" AS d1,
+    "person" AS p,
+    "household" AS g,
+    (CAST("income" AS DECIMAL(28, 2))) AS y0,
+    ("income" * 100) AS u0
+  FROM patients
+), coarsened AS (
+  SELECT
+    (given.d0 - given.d0 % 10) AS d0,
+    given.d1 AS d1,
+    given.p,
+    given.g,
+    given.y0,
+    given.u0
+  FROM given
+), contributions AS (
+  SELECT
+    d0,
+    d1,
+    p,
+    COUNT(*) AS k,
+    MAX(g) AS e,
+    SUM(y0) AS v0,
+    COUNT(y0) AS c0,
+    ABS(SUM(u0)) AS a0,
+    MAX(CASE WHEN y0 <> 0 THEN 1 ELSE 0 END) AS o0,
+    MAX(CASE WHEN y0 <> 1 THEN 1 ELSE 0 END) AS z0
+  FROM coarsened
+  GROUP BY
+    d0,
+    d1,
+    p
+), ranked AS (
+  SELECT
+    contributions.*,
+    ROW_NUMBER() OVER (PARTITION BY d0, d1 ORDER BY a0 DESC) AS place0
+  FROM contributions
+), blocks AS (
+  SELECT
+    d0,
+    d1,
+    COUNT(*) AS n,
+    SUM(k) AS r,
+    COUNT(*) - COUNT(p) AS nobody,
+    COUNT(DISTINCT e) AS h,
+    SUM(v0) AS s_0,
+    SUM(c0) AS c_0,
+    COUNT(v0) AS n_0,
+    COUNT(DISTINCT CASE WHEN NOT v0 IS NULL THEN e END) AS h_0,
+    SUM(o0) AS o_0,
+    SUM(z0) AS z_0,
+    COALESCE(SUM(a0), 0) AS x_0,
+    MIN(v0) AS least_0,
+    COALESCE(MAX(CASE WHEN place0 = 1 THEN a0 END), 0) AS x1_0,
+    COALESCE(MAX(CASE WHEN place0 = 2 THEN a0 END), 0) AS x2_0
+  FROM ranked
+  GROUP BY
+    d0,
+    d1
+), flagged AS (
+  SELECT
+    blocks.*,
+    CASE
+      WHEN NOT (
+        (
+          n < 10 AND n <> 0
+        ) OR (
+          n_0 < 10 AND n_0 <> 0
+        )
+      )
+      THEN 0
+      ELSE 1
+    END AS f0,
+    CASE
+      WHEN NOT (
+        (
+          (
+            COALESCE(x1_0, 0) + COALESCE(x2_0, 0)
+          ) * 100 > x_0 * 85
+        )
+      )
+      THEN 0
+      ELSE 1
+    END AS f1,
+    CASE
+      WHEN NOT (
+        (
+          n_0 <> 0 AND (
+            o_0 <= 0 OR z_0 <= 0
+          )
+        )
+      )
+      THEN 0
+      ELSE 1
+    END AS f2
+  FROM blocks
+), judged AS (
+  SELECT
+    flagged.*,
+    CASE WHEN f0 = 0 AND f1 = 0 AND f2 = 0 AND nobody = 0 THEN 1 ELSE 0 END AS is_safe
+  FROM flagged
+)
+SELECT
+  d0 AS `age`,
+  d1 AS `sex`,
+  n AS people,
+  CAST(r AS BIGINT) AS `rows`,
+  s_0 AS `income_sum`,
+  CAST(c_0 AS BIGINT) AS `income_count`
+FROM judged
+WHERE
+  is_safe = 1
+ORDER BY
+  d0 NULLS LAST,
+  d1 NULLS LAST

@@ -1,0 +1,183 @@
+"""The tool `query`: any SELECT on a cube, and nothing else that the machine has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.spec import Limits, Reading
+from sqlaudit.cli.agents.server import Desk
+from sqlaudit.cli.agents.tools import OfferedTables
+from sqlaudit.cli.programs import offered_tables
+from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, query_cube
+from tests.cli.runner import run, write_csv
+
+SECRET = "xyzzy-secret"
+LIMITS = Limits(timeout=5.0, memory="300MB", threads=1)
+
+
+@pytest.fixture
+def cube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cube of two blocks in the current folder, beside files that it is nothing of the agent's to read."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SQLAUDIT_SECRET", SECRET)
+    lines = [f"p{n},{'north' if n % 3 else 'south'},{n}" for n in range(30)]
+    write_csv(tmp_path / "people.csv", "who,region,income", *lines)
+    Path("secret.txt").write_text(SECRET, encoding="utf-8")
+    Path("secret.csv").write_text(f"a\n{SECRET}\n", encoding="utf-8")
+    duckdb.sql(f"COPY (SELECT '{SECRET}' AS a) TO 'secret.parquet'")
+    with duckdb.connect("secret.duckdb") as connection:
+        connection.execute(f"CREATE TABLE secret AS SELECT '{SECRET}' AS a")
+    asked = ("cube", "people.csv", "--dimensions", "region", "--measures", "income", "--require", "threshold=5")
+    assert run(*asked, "--to", "cube.parquet").code == 0
+    return tmp_path / "cube.parquet"
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT region, people FROM cube ORDER BY region", [["north", 20], ["south", 10]]),
+        ("SELECT sum(people) FROM cube", [[30]]),
+        ("SELECT (SELECT sum(income_sum) FROM cube) - income_sum FROM cube WHERE region = 'south'", [[300]]),
+        ("WITH c AS (FROM cube) SELECT count(*) FROM c, unnest([1, 2])", [[4]]),
+        ("SELECT region FROM cube AS c WHERE c.people > (SELECT avg(people) FROM cube)", [["north"]]),
+        ("SELECT sum(income_sum) / sum(income_count) AS mean FROM cube", [[14.5]]),
+        (
+            "SELECT DATE '2020-01-31', 1.5::DECIMAL(4, 2), [1, NULL], 'NaN'::DOUBLE",
+            [["2020-01-31", "1.50", [1, None], None]],
+        ),
+    ],
+)
+def test_any_select_is_answered(cube: Path, sql: str, rows: list[Any]) -> None:
+    answer = query_cube(cube, sql, LIMITS).to_dict()
+    assert (answer["rows"], answer["more"]) == (rows, False)
+
+
+ATTACKS = [
+    "SELECT * FROM 'secret.csv'",
+    "SELECT * FROM 'secret.parquet'",
+    "SELECT * FROM read_csv('secret.csv')",
+    "SELECT * FROM read_csv_auto('secret.csv')",
+    "SELECT * FROM read_parquet('secret.parquet')",
+    "SELECT * FROM parquet_scan('secret.parquet')",
+    "SELECT * FROM read_text('secret.txt')",
+    "SELECT content FROM read_blob('secret.txt')",
+    "SELECT * FROM read_json('secret.txt')",
+    "SELECT * FROM sniff_csv('secret.csv')",
+    "SELECT * FROM parquet_metadata('secret.parquet')",
+    "SELECT * FROM glob('secret*')",
+    "SELECT (SELECT content FROM read_text('secret.txt')) FROM cube",
+    "SELECT * FROM cube, LATERAL read_text('secret.txt')",
+    "SELECT * FROM cube UNION ALL BY NAME SELECT * FROM 'secret.csv'",
+    "WITH secret AS (SELECT * FROM read_text('secret.txt')) SELECT * FROM secret",
+    "SELECT * FROM query('SELECT * FROM read_text(''secret.txt'')')",
+    "SELECT * FROM query_table('secret.csv')",
+    "SELECT * FROM secret.main.secret",
+    "SELECT getenv('SQLAUDIT_SECRET')",
+    "SELECT current_setting('secret_directory')",
+    "SELECT * FROM duckdb_settings()",
+    "SELECT * FROM duckdb_secrets()",
+    "SELECT * FROM duckdb_databases()",
+    "SELECT * FROM information_schema.tables",
+    "SELECT * FROM pragma_database_list()",
+    "SELECT * FROM postgres_scan('host=localhost', 'public', 'people')",
+    "SELECT * FROM 'https://example.com/secret.csv'",
+    "ATTACH 'secret.duckdb' AS secret",
+    "COPY cube TO 'stolen.csv'",
+    "COPY (SELECT * FROM read_text('secret.txt')) TO 'stolen.csv'",
+    "EXPORT DATABASE 'stolen'",
+    "CREATE TABLE stolen AS FROM cube",
+    "DROP TABLE cube",
+    "DELETE FROM cube",
+    "INSERT INTO cube FROM cube",
+    "SET enable_external_access = true",
+    "SET memory_limit = '100GB'",
+    "RESET ALL",
+    "PRAGMA database_list",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "CALL pragma_version()",
+    "SELECT 1; SELECT * FROM read_text('secret.txt')",
+    "SELECT 1 /* ; */; COPY cube TO 'stolen.csv'",
+    "PREPARE p AS SELECT 1",
+    "EXPLAIN ANALYZE SELECT * FROM read_text('secret.txt')",
+    "SELECT write_log('x')",
+    "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
+    "SELECT count(*) FROM range(10000000000) a, cube b",
+    "SELECT string_agg(repeat('x', 100000)) FROM range(100000)",
+    "SELECT list(r) FROM range(1000000000) t(r)",
+    f"SELECT repeat('x', {MOST_SIGNS + 1})",
+    f"SELECT repeat('x', {MOST_SIGNS // MOST_ROWS + 1}) FROM range({MOST_ROWS})",
+    "SELECT " + "(" * 3000 + "1" + ")" * 3000,
+    "SELECT 1 -- " + "x" * 10_000,
+    "",
+]
+
+
+@pytest.mark.parametrize("sql", ATTACKS, ids=[f"{number}: {sql[:50]}" for number, sql in enumerate(ATTACKS)])
+def test_an_attack_is_refused(cube: Path, sql: str) -> None:
+    before = {path: path.read_bytes() for path in cube.parent.iterdir()}
+    with pytest.raises(SqlauditError) as refused:
+        query_cube(cube, sql, LIMITS)
+    assert SECRET not in str(refused.value)
+    assert str(cube.parent) not in str(refused.value)
+    assert {path: path.read_bytes() for path in cube.parent.iterdir()} == before
+
+
+def test_more_rows_are_said_to_be_there(cube: Path) -> None:
+    answer = query_cube(cube, f"SELECT * FROM range({MOST_ROWS + 1})", LIMITS)
+    assert (len(answer.rows), answer.more) == (MOST_ROWS, True)
+    assert not query_cube(cube, f"SELECT * FROM range({MOST_ROWS})", LIMITS).more
+
+
+def answered(offered: OfferedTables, name: str, arguments: dict[str, object]) -> tuple[str, bool]:
+    async def ask() -> tuple[str, bool]:
+        return await Desk(offered).answer(name, arguments)
+
+    return asyncio.run(ask())
+
+
+def test_each_query_is_a_process_with_limits(cube: Path) -> None:
+    offered = offered_tables((), None, (), Reading(), LIMITS, "cube.parquet")
+    text, failed = answered(offered, "query", {"sql": "SELECT region FROM cube ORDER BY 1"})
+    assert (json.loads(text), failed) == ({"columns": ["region"], "rows": [["north"], ["south"]], "more": False}, False)
+    assert list(offered.query_schema()["properties"]) == ["sql"]  # type: ignore[call-overload]
+    assert "income_sum BIGINT" in json.dumps(offered.query_schema())
+    for sql in ("SELECT repeat('x', 2000000000)", "SELECT * FROM read_text('secret.txt')"):
+        text, failed = answered(offered, "query", {"sql": sql})
+        assert (failed, SECRET in text, str(cube) in text) == (True, False, False)
+    for arguments in ({}, {"sql": 1}, {"sql": "FROM cube", "file": "secret.csv"}):
+        assert answered(offered, "query", arguments)[0].startswith("query takes one argument")
+    assert "there are query" in answered(offered, "profile", {"table": "people"})[0]
+    cube.unlink()
+    cube.symlink_to(cube.parent / "secret.parquet")
+    assert "was replaced by a link" in answered(offered, "query", {"sql": "FROM cube"})[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("*, 1 AS people, 1 AS rows", "has no columns of whole numbers people and rows"),
+        ("*, 1::BIGINT AS people, 1::BIGINT AS rows", "about fewer than two people"),
+        ("*, NULL::BIGINT AS people, 1::BIGINT AS rows", "about fewer than two people"),
+        ("*", "has no columns of whole numbers people and rows"),
+    ],
+)
+def test_a_table_of_people_is_no_cube(cube: Path, columns: str, said: str) -> None:
+    duckdb.sql(f"COPY (SELECT {columns} FROM 'people.csv') TO 'people.parquet'")
+    ran = run("mcp", "--cube", "people.parquet")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'people.parquet' is no cube" in ran.err
+    assert said in ran.err
+
+
+def test_what_is_no_file_of_a_cube(cube: Path) -> None:
+    for file in ("nothing.parquet", "people.csv", "secret.duckdb"):
+        assert "cannot be read as Parquet" in run("mcp", "--cube", file).err
+    assert run("mcp", "people.csv", "--tables", "x", "--cube", "cube.parquet").code == 2
