@@ -339,7 +339,7 @@ def _section(node: Node, readers: Mapping[str, Reader], folder: Path) -> dict[st
     for key, value in node.pairs("the file" if readers.keys() & OF_THE_FILE.keys() else "an attribute's section"):
         name = key.text("a key")
         if name not in readers:
-            raise key.fail(f"there is no input {name!r}.{closest(name, readers)} There are: {', '.join(readers)}.")
+            raise key.fail(f"there is no input {name!r}.{closest(name, readers)} Available: {', '.join(readers)}.")
         section["tree" if name == "tree_csv" else name] = readers[name](value, folder)
     if {"tree", "tree_csv"} <= {key.value for key, _ in node.pairs("a section")}:
         raise node.fail("give either 'tree' or 'tree_csv'.")

@@ -136,7 +136,7 @@ class Commands(click.Group):
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
+            hint = f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(COMMANDS)}."
             raise click.UsageError(f"There is no command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 

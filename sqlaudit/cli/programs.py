@@ -177,6 +177,6 @@ def show_page(topic: str | None) -> int:
             print_data(command.get_help(command_context) + "\n")
     else:
         topics = [*_PAGES, *group.command.list_commands(group)]
-        hint = closest(topic, topics) or f" There are: {', '.join(_PAGES)}, and the names of commands."
+        hint = closest(topic, topics) or f" Available: {', '.join(_PAGES)}, and the names of commands."
         raise UsageError(f"There is no page {topic!r}.{hint}")
     return ExitCode.OK

@@ -89,7 +89,7 @@ def _check_names(reading: Reading, tables: Sequence[Target]) -> None:
         if not count:
             names = [table.role or table.name for table in tables]
             hint = closest(name, [*names, *(other for table in tables for other in table.names)])
-            hint = hint or (f" There are: {', '.join(names)}." if names else "")
+            hint = hint or (f" Available: {', '.join(names)}." if names else "")
             raise UsageError(f"{spelled('read')}: there is no table {name!r}.{hint}")
 
 

@@ -332,9 +332,9 @@ _MOST_NUMBERS = 12
 MISSING, NOBODY = "(missing)", "–"
 _MISSING = {"equal": "equal to each other", "distinct": "equal to nothing", "wildcard": "match anything"}
 NOT_SAID = (
-    "Approximate knowledge, such as about when and where: measure it with a tolerance or coarser columns.",
-    "What the other columns reveal about an identified person: audit them with their quasi-identifiers.",
-    "Joins of this table with other releases, or with older versions of itself.",
+    "Approximate knowledge, for example of a time or place, was not checked. Measure it with a tolerance or coarser columns.",
+    "What other columns reveal about an identified person was not checked. Audit them with their quasi-identifiers.",
+    "Joins with other releases or older versions of this table were not checked.",
 )
 
 

@@ -233,7 +233,7 @@ class Mistakes(list[Mistake]):
             if name in names:
                 values[name] = value
             elif not name.startswith("x-"):
-                hint = closest(name, names) or f" There are: {', '.join(names)}."
+                hint = closest(name, names) or f" Available: {', '.join(names)}."
                 self.add(key, f"{what} has no key {name!r}.{hint}")
         return PolicySection(node, self, values)
 

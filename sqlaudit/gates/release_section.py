@@ -109,7 +109,7 @@ def _levels(node: Node, what: str, columns: Sequence[str]) -> dict[str, str]:
         name = key.text("a column's name")
         column = name if name in columns else folded.get(untyped(name).casefold())
         if column is None:
-            hint = closest_column(name, columns) or f" There are: {', '.join(columns)}."
+            hint = closest_column(name, columns) or f" Available: {', '.join(columns)}."
             raise key.fail(f"{name!r} is not a quasi-identifier of this table.{hint}")
         if column in levels:
             raise key.fail(f"{column!r} has two levels.")

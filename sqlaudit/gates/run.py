@@ -308,7 +308,7 @@ def select(tables: Sequence[TableEntry], selections: Sequence[str]) -> tuple[Tab
             names = [table.name for table in tables]
             tags = [f"tag:{tag}" for table, test in all_tests.values() for tag in (*table.tags, *test.tags)]
             names_and_tags = ", ".join(dict.fromkeys([*names, *tags]))[:300]
-            hint = closest(union.strip("+"), [*names, *tags]) or f" There are: {names_and_tags}."
+            hint = closest(union.strip("+"), [*names, *tags]) or f" Available: {names_and_tags}."
             raise UsageError(f"{about('select')} {union!r} matches no test.{hint}")
         selected |= fitting
     chosen = (

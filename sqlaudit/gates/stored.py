@@ -288,7 +288,7 @@ class Baseline:
         mistakes = Mistakes()
         top = mistakes.section(root or nodes_of(None), "a baseline", ("version", "accepted"))
         if mistakes or root is None or "version" not in top or top["version"].value != _VERSION:
-            raise UsageError(f"{str(self.path)!r} is no baseline of this version.")
+            raise UsageError(f"{str(self.path)!r} is not a baseline of this version.")
         states: dict[Key, Accepted] = {}
         for node in top["accepted"].items("accepted") if top.filled.get("accepted") else []:
             key, state = _read_state(node)
@@ -469,7 +469,7 @@ class History:
                     *(line[name] for name in _MOMENT[2:3] + _MOMENT[7:]),
                 )
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise UsageError(f"{self.path}, line {line_number}: is no line of a history.") from None
+                raise UsageError(f"{self.path}, line {line_number}: is not a line of a history.") from None
             moments.setdefault(key, []).insert(0, Moment(number, *values))
         last = len(numbers) - runs
         last_moments = {

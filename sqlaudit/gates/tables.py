@@ -54,7 +54,7 @@ def read_connection(
         mistakes.add(section.node, f"this table has no connection: {problem}.")
         return ""
     if name and name not in connections:
-        hint = closest(name, connections) or (f" There are: {', '.join(connections)}." if connections else "")
+        hint = closest(name, connections) or (f" Available: {', '.join(connections)}." if connections else "")
         mistakes.add(named or section.node, f"there is no connection {name!r}.{hint}")
     elif name and connections[name] is None:  # keeps its tables from being tested
         mistakes.add(named or section.node, f"its connection {name!r} has a mistake.")

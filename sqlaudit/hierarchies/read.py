@@ -233,7 +233,7 @@ class Hierarchies:
         for name, hierarchy in self.given.items():
             column = name if name in columns else folded.get(untyped(name).casefold())
             if column is None:
-                hint = closest_column(name, columns) or f" There are: {', '.join(columns)}."
+                hint = closest_column(name, columns) or f" Available: {', '.join(columns)}."
                 raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
             if column in hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")
@@ -307,7 +307,7 @@ def read_hierarchy(column: str, node: Node, folder: Path = Path()) -> Hierarchy:
     options = _OPTIONS.get(form, ("names", "default"))
     for name, value in parts.items():
         if name != form and name not in options:
-            choices = f" There are: {', '.join(options)}." if options else ""
+            choices = f" Available: {', '.join(options)}." if options else ""
             raise value.fail(f"{form!r} has no option {name!r}.{closest(name, options)}{choices}")
     content = _READERS[form](parts, f"{location}, {column}", folder)
     default = parts["default"].text("'default'") if "default" in parts else None

@@ -126,7 +126,7 @@ def _fixed_levels(level: Mapping[str, str], hierarchies: Sequence[Hierarchy]) ->
     for name, text in level.items():
         place = places.get(name, folded.get(untyped(name).casefold()))
         if place is None:
-            hint = closest_column(name, places) or f" There are: {', '.join(places)}."
+            hint = closest_column(name, places) or f" Available: {', '.join(places)}."
             raise UsageError(f"{spelled('level')}: {name!r} is not a column of the search.{hint}")
         if place in fixed:
             raise UsageError(f"{spelled('level')} names {name!r} twice.")

@@ -161,11 +161,13 @@ class BayesOptimalBelief(QueryModel):
         """Prior and posterior belief in each value that the population knows of people like this one, exactly.
 
         Raises:
-            UsageError: nobody of the population who is in a class of the table fits, or in more than one class.
+            UsageError: no one in the population who is in a class of the table matches, or people of more than one class match.
         """
         rows = question.ask(self._statement(question, people, "person"), person.values)
         if not rows:
-            raise UsageError(f"{person.place}: nobody of the population in a class of the table matches this person.")
+            raise UsageError(
+                f"{person.place}: no one in the population who is in a class of the table matches this person."
+            )
         if len(classes := {row[:-4] for row in rows}) > 1:
             raise UsageError(
                 f"{person.place}: people like this one are in {len(classes)} classes. Describe the person more closely."

@@ -339,10 +339,10 @@ def find_measure(name: str, among: Mapping[str, Measure] = OF_NODES) -> Measure:
     """
     if name in MEASURES and name not in among:  # every measure is one of nodes, so this asks for one of releases
         raise UsageError(
-            f"The measure {name!r} is of nodes of a lattice, not of releases. There are: {', '.join(among)}."
+            f"The measure {name!r} is of nodes of a lattice, not of releases. Available: {', '.join(among)}."
         )
     if name not in among:
-        raise UsageError(f"There is no measure {name!r}.{closest(name, among)} There are: {', '.join(among)}.")
+        raise UsageError(f"There is no measure {name!r}.{closest(name, among)} Available: {', '.join(among)}.")
     return among[name]
 
 

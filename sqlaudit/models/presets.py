@@ -111,7 +111,7 @@ def find_preset(name: str) -> Preset:
     """
     by_name = presets()
     if name not in by_name:
-        raise UsageError(f"There is no preset {name!r}.{closest(name, by_name)} There are: {', '.join(by_name)}.")
+        raise UsageError(f"There is no preset {name!r}.{closest(name, by_name)} Available: {', '.join(by_name)}.")
     return by_name[name]
 
 

@@ -560,7 +560,7 @@ def check_estimator(name: str) -> None:
     """
     names = (*ESTIMATORS, LOGLINEAR)
     if name not in names:
-        raise UsageError(f"There is no estimator {name!r}.{closest(name, names)} There are: {', '.join(names)}.")
+        raise UsageError(f"There is no estimator {name!r}.{closest(name, names)} Available: {', '.join(names)}.")
 
 
 def estimate(sample: Sample, name: str) -> Estimate:

@@ -100,7 +100,7 @@ def test_a_value_that_an_option_does_not_take_is_refused_in_the_words_of_python(
             {"weights": {"age": "heavy"}},
             "weights= takes a number for a column. 'heavy' is not a share. Write for example 0.05, 5% or 1/20.",
         ),
-        ({"measure": "los"}, "There is no measure 'los'. Did you mean 'loss'? There are: "),
+        ({"measure": "los"}, "There is no measure 'los'. Did you mean 'loss'? Available: "),
         ({"chain": "0,0 x"}, "chain= takes nodes such as 0,0 0,1 1,1, not 'x'."),
     ],
 )

@@ -49,7 +49,7 @@ HELP = "See 'sqlaudit audit --help'."
         (("{file}", "--qi", "age", "--require", "k"), "Requirement 'k' is not of the form model=number. Example: k=5."),
         (
             ("{file}", "--qi", "age", "--preset", "cels-5"),
-            "There is no preset 'cels-5'. Did you mean 'cells-5'? There are: wp216, hipaa-expert, ema-0070, "
+            "There is no preset 'cels-5'. Did you mean 'cells-5'? Available: wp216, hipaa-expert, ema-0070, "
             "health-canada-prci, cells-20, cells-11, cells-10, cells-5, cells-3, acro, iso-27559, nist-800-188, ehds, "
             "hipaa-safe-harbor.",
         ),

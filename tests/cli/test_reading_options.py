@@ -195,7 +195,7 @@ REFUSED = [
     ),
     (
         "compare klinik.xlsx frei.csv --read xyz:skip=1",
-        "--read: there is no table 'xyz'. There are: original, release.",
+        "--read: there is no table 'xyz'. Available: original, release.",
     ),
     (
         "compare frei.csv frei.csv --read frei.csv:skip=1",
@@ -523,7 +523,7 @@ def test_what_is_said_of_a_table_of_a_database_is_refused(folder: Path) -> None:
         ran = run(*command, "people", "--read", f"{name}:skip=1")
         assert ran.err == "sqlaudit: The option 'skip' applies to files, not to a table of a database.\n"
     inside = run(*command, "--query", "SELECT * FROM people", "--read", "people:skip=1")
-    assert inside.err == "sqlaudit: --read: there is no table 'people'. There are: target.\n"
+    assert inside.err == "sqlaudit: --read: there is no table 'people'. Available: target.\n"
 
 
 def test_a_baseline_stays_when_nothing_changes() -> None:

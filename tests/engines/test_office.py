@@ -469,7 +469,7 @@ def test_codes_for_missing_values_in_a_transport_file(tmp_path: Path) -> None:
         whole = path.read_bytes()
         path.write_bytes(whole[: whole.rindex(one)] + code + bytes(7) + whole[whole.rindex(one) + 8 :])
         assert error_of(InputError, Target(relation=str(path))) == (
-            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader takes for one. Save it as "
+            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader does not tell apart. Save it as "
             ".sas7bdat."
         )
 

@@ -124,7 +124,7 @@ def test_a_file_that_was_not_closed_is_refused_and_nothing_is_made_beside_it(cli
         writer.execute("INSERT INTO \"pa tients\" VALUES (99, 'f', 'flu', 1)")
         for end in ("", "-wal"):
             (left / f"copy.sqlite{end}").write_bytes(Path(f"{clinic}{end}").read_bytes())
-    with pytest.raises(InputError, match=r"copy\.sqlite' was not closed by who wrote it last"):
+    with pytest.raises(InputError, match=r"copy\.sqlite' was not closed by the program that wrote it last"):
         connect(str(left / "copy.sqlite"))
     assert sorted(file.name for file in left.iterdir()) == ["copy.sqlite", "copy.sqlite-wal"]
 
@@ -148,7 +148,7 @@ def test_nothing_beside_a_file_is_made_or_changed(
             (left / f"copy.sqlite{end}").write_bytes(held)
     before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in left.iterdir()}
     if index is None:
-        with pytest.raises(InputError, match="was not closed by who wrote it last"):
+        with pytest.raises(InputError, match="was not closed by the program that wrote it last"):
             values(left / "copy.sqlite", "pa tients")
     else:
         assert len(values(left / "copy.sqlite", "pa tients")) == 61

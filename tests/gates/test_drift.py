@@ -257,7 +257,7 @@ def test_a_history_has_the_runs_that_were_added(tmp_path: Path) -> None:
     assert [moment.run for moment in History(runs).moments(2)[("patients", "k=3", "")]] == [4, 3]
     assert SECRET not in runs.read_text(encoding="utf-8")
     runs.write_text(runs.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="line 17: is no line of a history"):
+    with pytest.raises(UsageError, match="line 17: is not a line of a history"):
         History(runs).moments()
 
 
@@ -376,11 +376,11 @@ LINE = '{table: patients, requirement: "k=3", fails: true, level: "1", asked: x}
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("no database", "is no baseline of this version"),
-        ("", "is no baseline of this version"),
-        (f"version: 2\naccepted: [{LINE}]", "is no baseline of this version"),
-        (f"accepted: [{LINE}]", "is no baseline of this version"),
-        (f"version: 1\nacepted: [{LINE}]", "is no baseline of this version"),
+        ("no database", "is not a baseline of this version"),
+        ("", "is not a baseline of this version"),
+        (f"version: 2\naccepted: [{LINE}]", "is not a baseline of this version"),
+        (f"accepted: [{LINE}]", "is not a baseline of this version"),
+        (f"version: 1\nacepted: [{LINE}]", "is not a baseline of this version"),
         (f"version: 1\naccepted:\n- {LINE}\n- {LINE}\n", "line 4: patients: k=3 is here twice"),
         (f"version: 1\naccepted:\n<<<<<<< main\n- {LINE}\n=======\n", "line 4: is not YAML"),
         (f"version: 1\naccepted:\n- {LINE.replace('level', 'levle')}\n", "line 3: an accepted state has no key"),

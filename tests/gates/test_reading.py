@@ -251,7 +251,7 @@ MISTAKES = [
     (
         HEAD + "  - {table: t, quasi_identifiers: [a], requirements: [{preset: cells-12}]}",
         4,
-        "t: There is no preset 'cells-12'. Did you mean 'cells-20'? There are: wp216, hipaa-expert, ema-0070, "
+        "t: There is no preset 'cells-12'. Did you mean 'cells-20'? Available: wp216, hipaa-expert, ema-0070, "
         "health-canada-prci, cells-20, cells-11, cells-10, cells-5, cells-3, acro, iso-27559, nist-800-188, ehds, "
         "hipaa-safe-harbor.",
     ),
@@ -274,7 +274,7 @@ MISTAKES = [
     ),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01}]}", 5, "an exception needs reason."),
     (HEAD + T + ",\n    exceptions: [{requirement: k=5, until: 2027-01-01, reason: ''}]}", 5, "reason is empty."),
-    (HEAD + T + ",\n    inputs: {treee: {}}}", 5, "there is no input 'treee'. Did you mean 'tree'? There are: "),
+    (HEAD + T + ",\n    inputs: {treee: {}}}", 5, "there is no input 'treee'. Did you mean 'tree'? Available: "),
     (
         "version: 1\nconnections: {main: {duckdb: c, env: X}}\ntables: []",
         2,

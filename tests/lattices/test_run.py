@@ -181,7 +181,7 @@ def test_a_level_is_named_on_the_command_line_and_in_python(tmp_path: Path) -> N
         ),
         ({"age": "9"}, "'age' has no level '9'"),
         ({"aeg": "width 5"}, "level=: 'aeg' is not a column of the search. Did you mean 'age'"),
-        ({"dx": "*"}, "level=: 'dx' is not a column of the search. There are: age, sex, zip."),
+        ({"dx": "*"}, "level=: 'dx' is not a column of the search. Available: age, sex, zip."),
         ({"age": "width 5", "AGE": "width 10"}, "level= names 'AGE' twice"),
         ({"sex": "*"}, "'sex' has no level '\\*'. Its levels are: unchanged."),
         ({"age": None}, "level= takes the name or number of a level for a column"),

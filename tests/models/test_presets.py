@@ -216,7 +216,7 @@ def test_presets_are_listed() -> None:
     assert "(A) Names; (B) Geographic subdivisions smaller than a state" in said
     ran = run("models", "--presets", "ema-007")
     assert (ran.code, "Did you mean 'ema-0070'?" in ran.err) == (2, True)
-    with pytest.raises(UsageError, match="There are: wp216"):
+    with pytest.raises(UsageError, match="Available: wp216"):
         find_preset("x")
 
 

@@ -86,8 +86,8 @@ def test_the_report_names_values_only_when_it_may(audit_on: AuditOn) -> None:
 @pytest.mark.parametrize(
     ("person", "words"),
     [
-        ({"age": 99}, "nobody of the population in a class of the table matches this person"),
-        ({"name": "Bob"}, "nobody of the population in a class of the table matches this person"),
+        ({"age": 99}, "no one in the population who is in a class of the table matches this person"),
+        ({"name": "Bob"}, "no one in the population who is in a class of the table matches this person"),
         ({"age": "thirty"}, "age has numbers, and this is not a number"),
         ({"s": "flu"}, "people like this one are in 2 classes"),
     ],

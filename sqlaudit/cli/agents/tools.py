@@ -71,7 +71,7 @@ class OfferedTables:
         """
         relation = self.tables.get(name)
         if relation is None:
-            hint = closest(name[:LONGEST], self.tables) or f" There are: {', '.join(list(self.tables)[:12])}."
+            hint = closest(name[:LONGEST], self.tables) or f" Available: {', '.join(list(self.tables)[:12])}."
             raise UsageError(
                 f"There is no table {name[:LONGEST]!r} here. The server offers a fixed list of tables.{hint}"
             )

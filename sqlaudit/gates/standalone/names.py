@@ -157,7 +157,7 @@ def find_dialect(name: str) -> str:
         name.lower(), name.lower()
     )
     if key not in DIALECTS:
-        raise UsageError(f"There is no dialect {name!r}.{closest(name, DIALECTS)} There are: {', '.join(DIALECTS)}.")
+        raise UsageError(f"There is no dialect {name!r}.{closest(name, DIALECTS)} Available: {', '.join(DIALECTS)}.")
     return key
 
 
@@ -187,7 +187,9 @@ def column(text: str, dialect: str, option: str, *, exact: bool = False) -> str:
     if bare[:1] == "(" and bare[-1:] == ")":
         tree = guard_expression(bare, dialect, option)
         if not list(tree.find_all(exp.Column)):
-            raise UsageError(f"{option}: {text!r} is no expression over columns. Put the name of a column into quotes.")
+            raise UsageError(
+                f"{option}: {text!r} is not an expression over columns. Put the name of a column into quotes."
+            )
         return _of_rows(tree).sql(dialect=dialect)
     if (named := untyped(bare)) != bare:
         bare, exact = named, True

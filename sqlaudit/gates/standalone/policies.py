@@ -348,7 +348,9 @@ def answers_in(artefact: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping
     """
     results = artefact.get("results")
     if _RUN not in str(artefact["metadata"][_SCHEMA]) or not isinstance(results, list):
-        raise InputError(f"{name}: is another artefact of dbt; what its tests and models said is in run_results.json.")
+        raise InputError(
+            f"{name}: is another artefact of dbt. The results of its tests and models are in run_results.json."
+        )
     answered = [result for result in results if wording_of(_model_of(result), "") is not None]
     if not answered:
         raise InputError(
@@ -497,7 +499,7 @@ def _line_rows(text: str, name: str) -> list[WarehouseRow]:
 def _parsed(text: str, name: str) -> Any:
     def once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
         if len({key.casefold() for key, _ in pairs}) < len(pairs):
-            raise InputError(f"{name}: an object has one key twice, so nobody knows which value is meant.")
+            raise InputError(f"{name}: an object has one key twice, so its value is ambiguous.")
         return dict(pairs)
 
     try:
@@ -583,13 +585,13 @@ def _number(value: object) -> float | int | None:
         return None
     fits = _NUMBER.fullmatch(text) if isinstance(text, str) else isinstance(text, int | float)
     if not fits or isinstance(text, bool):
-        raise _UnreadError("holds something else than numbers")
+        raise _UnreadError("holds values that are not numbers")
     try:
         number = int(text) if isinstance(text, str) and text.isdecimal() else float(text)
     except (ValueError, OverflowError):
         number = math.nan
     if math.isnan(number):
-        raise _UnreadError("holds something else than numbers")
+        raise _UnreadError("holds values that are not numbers")
     if abs(number) >= _HUGE:
         return math.inf
     return int(number) if number == int(number) else number

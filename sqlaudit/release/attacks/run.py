@@ -109,7 +109,7 @@ def chosen(names: Sequence[str]) -> tuple[type[Attack], ...]:
     for name in wanted_names:
         if name not in attacks_by_name:
             raise UsageError(
-                f"There is no attack {name!r}.{closest(name, attacks_by_name)} There are: {', '.join(attacks_by_name)}."
+                f"There is no attack {name!r}.{closest(name, attacks_by_name)} Available: {', '.join(attacks_by_name)}."
             )
     contained = {part.name for attack, part in _PARTS.items() if not wanted_names or attack.name in wanted_names}
     return tuple(

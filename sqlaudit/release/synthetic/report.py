@@ -19,8 +19,8 @@ from sqlaudit.reports import document as doc
 from sqlaudit.reports.report import MeasuredReport
 
 NO_HOLDOUT = (
-    "Without a holdout, this report cannot separate what is true of any such person from what the table discloses only "
-    "of the people used for it."
+    "Without a holdout, this report cannot separate what anyone knows about such people from what the table discloses "
+    "about the people whose rows were used for it."
 )
 LIMITS = (
     "The figures are for someone who knows exactly these quasi-identifiers of a person in the original. Someone who "

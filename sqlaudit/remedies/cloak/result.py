@@ -283,7 +283,7 @@ _REASONS = {
     MessageOutcome.GIVEN_UP: "dropped for finer boxes of others",
 }
 _AXES = {
-    "alternately": "in space and in time alternately",
+    "alternately": "alternately in space and in time",
     "space-first": "in space, then in time",
     "time-first": "in time, then in space",
 }

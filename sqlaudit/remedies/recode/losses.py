@@ -170,7 +170,7 @@ class _LossMeasurement:
                 loss if is_small or loss.value is not None or attribute is None else replace(loss, why=TOO_MANY_CLASSES)
             )
         if not with_noise:
-            why = TOO_MANY_CLASSES if self.noise else "measured only if it is chosen as the first loss"
+            why = TOO_MANY_CLASSES if self.noise else "it is measured only if it is the first loss"
             yield Loss(NOISE, None, None, sensitive=attribute.label if attribute else None, why=why)
 
     def _paired_column(self, column: int) -> PairedColumn:

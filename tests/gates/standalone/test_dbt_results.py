@@ -123,7 +123,7 @@ PASSES = {"failing_classes": "0", "failing_rows": "0", "verdict": "pass", "level
         (with_row(test_id="visits__k_1"), "of another statement"),
         (with_row(verdict="pass"), "contradict"),
         (with_row(**PASSES | {"level": "1"}), "contradict"),
-        (with_row(failing_rows="many"), "something else than numbers"),
+        (with_row(failing_rows="many"), "values that are not numbers"),
     ],
 )
 def test_an_edited_artefact_never_passes(

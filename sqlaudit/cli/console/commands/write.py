@@ -157,7 +157,7 @@ def compile_sql(session: Session, rest: str) -> None:
 
     words = rest.split(None, 1)
     if not words:
-        raise UsageError(f"Name a dialect: \\compile snowflake. There are: {', '.join(DIALECTS)}.")
+        raise UsageError(f"Name a dialect: \\compile snowflake. Available: {', '.join(DIALECTS)}.")
     dialect = find_dialect(words[0].casefold())
     roles, target = session.require_roles(), session.target()
     warehouse_target = _in_dialect(session, target, words[1] if len(words) > 1 else "", dialect)
