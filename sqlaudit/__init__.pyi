@@ -740,6 +740,7 @@ def cube(
     execute: bool = False,
     publish_view: str = "",
     replace_view: bool = False,
+    name: str | Mapping[str, str] = "",
     db: Database = None,
     query: str = "",
     where: str = "",
@@ -772,6 +773,7 @@ def cube(
         execute: make the view or table in the database, over a separate connection; nothing else is written there.
         publish_view: print the CREATE VIEW of the cube, which changes with the table.
         replace_view: replace an existing view of that name.
+        name: what reports call a frame or a query; of several tables by parameter: `{"original": "patients"}`.
         db: a database URL or DuckDB file, or an engine or SparkSession that is already open (it is left open).
         query: one SELECT instead of a target.
         where: a SQL condition on the rows.

@@ -332,7 +332,8 @@ _MOST_NUMBERS = 12
 MISSING, NOBODY = "(missing)", "–"
 _MISSING = {"equal": "equal to each other", "distinct": "equal to nothing", "wildcard": "match anything"}
 NOT_SAID = (
-    "Approximate knowledge, for example of a time or place, was not checked. Measure it with a tolerance or coarser columns.",
+    "Approximate knowledge, for example of a time or place, was not checked. Measure it with a tolerance or coarser "
+    "columns.",
     "What other columns reveal about an identified person was not checked. Audit them with their quasi-identifiers.",
     "Joins with other releases or older versions of this table were not checked.",
 )

@@ -161,7 +161,7 @@ class BayesOptimalBelief(QueryModel):
         """Prior and posterior belief in each value that the population knows of people like this one, exactly.
 
         Raises:
-            UsageError: no one in the population who is in a class of the table matches, or people of more than one class match.
+            UsageError: no one in the population who is in a class of the table matches, or people of several classes.
         """
         rows = question.ask(self._statement(question, people, "person"), person.values)
         if not rows:

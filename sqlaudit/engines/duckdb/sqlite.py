@@ -78,8 +78,8 @@ class SqliteFile:
         # A log that no program has in use: SQLite would rebuild the index of it, beside the file
         if not self._before and (has_log(path) and not is_file(Path(f"{path}-shm"))):
             raise InputError(
-                f"{label!r} was not closed by the program that wrote it last: {label + '-wal'!r} has changes that SQLite can only "
-                "read by writing beside the file. Open the file once with the program that made it, or audit a copy "
+                f"{label!r} was not closed by the program that wrote it last: {label + '-wal'!r} has changes that "
+                "SQLite can only read by writing beside the file. Open the file once with the program that made it, or audit a copy "
                 "that was opened so."
             )
         self._copied: set[Name] = set()
@@ -216,6 +216,6 @@ def _is_filled(path: Path) -> bool:
 def _half_written_error(label: str) -> InputError:
     """Return the error for a file whose last writer was killed, so that its content is an unfinished state."""
     return InputError(
-        f"{label!r} is half written: {label + '-journal'!r} has its former contents, and SQLite can restore them only by "
-        "writing. Open the file once with the program that made it, or audit a copy that was opened so."
+        f"{label!r} is half written: {label + '-journal'!r} has its former contents, and SQLite can restore them only "
+        "by writing. Open the file once with the program that made it, or audit a copy that was opened so."
     )

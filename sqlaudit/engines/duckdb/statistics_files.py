@@ -133,8 +133,8 @@ def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
         letters = np.isin(cells[:, 0], _LETTER_BYTES) & ~cells[:, 1:].any(axis=1)
         if is_number and letters.any():
             raise InputError(
-                f"{files.label!r} has codes for missing values (.A to .Z), which its reader does not tell apart. Save it as "
-                ".sas7bdat."
+                f"{files.label!r} has codes for missing values (.A to .Z), which its reader does not tell apart. "
+                "Save it as .sas7bdat."
             )
 
 
