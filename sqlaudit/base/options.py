@@ -551,79 +551,13 @@ def check_bounds(request: object) -> None:
 
 # Options in reports, which repeat the command or the call that made them.
 
-SHOWN = frozenset(
-    [
-        "qi",
-        "sensitive",
-        "identifier",
-        "insensitive",
-        "accept_identifier",
-        "entity",
-        "known_rows",
-        "require",
-        "preset",
-        "nulls",
-        "knowledge",
-        "hierarchies",
-        "inputs",
-        "find",
-        "suppress",
-        "k",
-        "columns",
-        "max_size",
-        "tolerance",
-        "threshold",
-        "failing_classes",
-        "worst_classes",
-        "measure",
-        "population_size",
-        "sampling_fraction",
-        "weights",
-        "by",
-        "count",
-        "keep_column",
-        "original",
-        "method",
-        "rows",
-        "known",
-        "random",
-        "user",
-        "x",
-        "y",
-        "time",
-        "box",
-        "interval",
-        "criteria",
-        "witness",
-        "pieces",
-        "workload",
-        "exclude",
-        "key",
-        "match",
-        "other_qi",
-        "reviewed",
-        "household",
-        "sequence",
-        "static",
-        "static_from",
-        "value",
-        "contributors",
-        "person",
-        "weight",
-        "only",
-        "measures",
-        "identified",
-        "other_release",
-        "level",
-        "widths",
-        "mask",
-        "chain",
-        "beta",
-        "epsilon",
-        "delta",
-        "start",
-        "bucket_column",
-        "bucket_count",
-    ]
+_SHOWN_NAMES = (
+    "qi sensitive identifier insensitive accept_identifier entity known_rows require preset nulls knowledge "
+    "hierarchies inputs find suppress k columns max_size tolerance threshold failing_classes worst_classes measure "
+    "population_size sampling_fraction weights by count keep_column original method rows known random user x y time "
+    "box interval criteria witness pieces workload exclude key match other_qi reviewed household sequence static "
+    "static_from value contributors person weight only measures identified other_release level widths mask chain beta "
+    "epsilon delta start bucket_column bucket_count"
 )
+SHOWN = frozenset(_SHOWN_NAMES.split())
 """Options of columns, numbers and names of models, whose texts a report may repeat."""
