@@ -79,8 +79,8 @@ class SqliteFile:
         if not self._before and (has_log(path) and not is_file(Path(f"{path}-shm"))):
             raise InputError(
                 f"{label!r} was not closed by the program that wrote it last: {label + '-wal'!r} has changes that "
-                "SQLite can only read by writing beside the file. Open the file once with the program that made it, or audit a copy "
-                "that was opened so."
+                "SQLite can only read by writing beside the file. Open the file once with the program that made it, or "
+                "audit a copy that was opened so."
             )
         self._copied: set[Name] = set()
         address = f"file:{in_url(str(path))}?mode=ro&" + ("immutable=1" if self._before else "readonly_shm=1")
