@@ -35,7 +35,7 @@ _PENDING = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class SortedClasses:
     """The classes of one node: their keys, ascending, and the vector of each: its rows, and the words of its counts."""
 
     keys: Integers
@@ -44,9 +44,9 @@ class Classes:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def select(self, places: NDArray[np.intp] | Booleans) -> Classes:
+    def select(self, places: NDArray[np.intp] | Booleans) -> SortedClasses:
         """Return some classes, or all of them in another order."""
-        return Classes(self.keys[places], tuple(row[places] for row in self.vectors))
+        return SortedClasses(self.keys[places], tuple(row[places] for row in self.vectors))
 
 
 class RankedColumn:
@@ -119,6 +119,8 @@ class Checks:
 
     def failing(self, vectors: Sequence[Integers]) -> Integers:
         """Return for each class a number in which bit i is set if it fails check i; equal vectors are judged once."""
+        if self.by_size:
+            return self.judge(vectors)
         order = _order(vectors)
         begins = np.ones(len(order), dtype=np.bool_)
         begins[1:] = np.logical_or.reduce([row[order[1:]] != row[order[:-1]] for row in vectors])
@@ -127,7 +129,7 @@ class Checks:
             failing[order] = self.judge([row[order[begins]] for row in vectors])[np.cumsum(begins) - 1]
         return failing
 
-    def fails(self, nodes: Sequence[Classes]) -> Iterator[Booleans]:
+    def fails(self, nodes: Sequence[SortedClasses]) -> Iterator[Booleans]:
         """Yield for each of several nodes which of its classes fail."""
         small = [classes.vectors[0] < self.least for classes in nodes]
         if self.by_size:
@@ -207,7 +209,7 @@ class Sweep:
         for column in columns:
             keys |= column.ranks << column.shift
         self._key_bits = shift
-        self._base = self._sorted(Classes(keys, tuple(vectors)))
+        self._base = self._sorted(SortedClasses(keys, tuple(vectors)))
 
     def node(self, node: Node) -> SweptNode:
         """Return one node, from the finest classes, with the classes that fail each check."""
@@ -216,7 +218,7 @@ class Sweep:
             keys = classes.keys
             for place in self._first:
                 keys = self._columns[place].raise_keys(keys, 0, node[place])
-            classes = self._sorted(Classes(keys, classes.vectors))
+            classes = self._sorted(SortedClasses(keys, classes.vectors))
         ((_, classes),) = self._raise_last(classes, [node[self._last]])
         failing = self._checks.failing(classes.vectors)
         bits = [failing >> place & 1 for place in range(self._checks.count)]
@@ -233,7 +235,7 @@ class Sweep:
         Raises:
             BudgetSpent: `stop` returned True.
         """
-        pending: list[tuple[Node, Classes]] = []
+        pending: list[tuple[Node, SortedClasses]] = []
         waiting = 0
         for prefix, finest in self._walk((0,) * len(self._columns), self._base, self._first):
             for level, classes in self._raise_last(finest, range(self._heights[self._last] + 1)):
@@ -247,12 +249,12 @@ class Sweep:
         if pending:
             yield from self._judged(pending, priced_rows)
 
-    def _judged(self, pending: Sequence[tuple[Node, Classes]], priced_rows: int) -> Iterator[SweptNode]:
+    def _judged(self, pending: Sequence[tuple[Node, SortedClasses]], priced_rows: int) -> Iterator[SweptNode]:
         all_fails = self._checks.fails([classes for _, classes in pending])
         for (node, classes), fails in zip(pending, all_fails, strict=True):
             yield self._describe(node, classes, fails, priced_rows)
 
-    def _walk(self, node: Node, classes: Classes, order: Sequence[int]) -> Iterator[tuple[Node, Classes]]:
+    def _walk(self, node: Node, classes: SortedClasses, order: Sequence[int]) -> Iterator[tuple[Node, SortedClasses]]:
         """Yield the node and all nodes that are coarser in the columns of the order."""
         if not order:
             yield node, classes
@@ -261,10 +263,10 @@ class Sweep:
         for level in range(self._heights[place] + 1):
             if level:
                 keys = self._columns[place].raise_keys(classes.keys, level - 1, level)
-                classes = self._sorted(Classes(keys, classes.vectors), runs=True)
+                classes = self._sorted(SortedClasses(keys, classes.vectors), runs=True)
             yield from self._walk(at_level(node, place, level), classes, rest)
 
-    def _raise_last(self, classes: Classes, levels: Sequence[int]) -> Iterator[tuple[int, Classes]]:
+    def _raise_last(self, classes: SortedClasses, levels: Sequence[int]) -> Iterator[tuple[int, SortedClasses]]:
         """Yield the classes with the last column at each of some ascending levels."""
         column = self._columns[self._last]
         codes = column.codes[column.of(classes.keys)]
@@ -280,7 +282,7 @@ class Sweep:
                 classes, differs = self._merged(classes, starts), differs[starts]
             yield level, classes
 
-    def _sorted(self, classes: Classes, *, runs: bool = False) -> Classes:
+    def _sorted(self, classes: SortedClasses, *, runs: bool = False) -> SortedClasses:
         """Return the classes sorted by their keys, equal keys merged.
 
         With one column raised, keys are long runs that ascend: merging these takes a tenth of the time of sorting.
@@ -296,13 +298,13 @@ class Sweep:
             packed = keys << bits | beside
             packed.sort(kind=kind)
             keys, beside = packed >> bits, packed & (1 << bits) - 1
-            classes = Classes(keys, (beside,) if alone else tuple(row[beside] for row in vectors))
+            classes = SortedClasses(keys, (beside,) if alone else tuple(row[beside] for row in vectors))
         begins = np.ones(len(keys), dtype=np.bool_)
         np.not_equal(classes.keys[1:], classes.keys[:-1], out=begins[1:])
         starts = np.flatnonzero(begins)
         return classes if len(starts) == len(keys) else self._merged(classes, starts)
 
-    def _merged(self, classes: Classes, starts: NDArray[np.intp]) -> Classes:
+    def _merged(self, classes: SortedClasses, starts: NDArray[np.intp]) -> SortedClasses:
         """Return one class for all classes from each start to the next."""
         vectors = []
         for row, aggregate in zip(classes.vectors, ("SUM", *self._checks.aggregates), strict=True):
@@ -313,10 +315,15 @@ class Sweep:
                 np.cumsum(row, out=sums[1:])
                 before = np.append(sums[starts], sums[-1])
                 vectors.append(before[1:] - before[:-1])
-        return Classes(classes.keys[starts], tuple(vectors))
+        return SortedClasses(classes.keys[starts], tuple(vectors))
 
     def _describe(
-        self, node: Node, classes: Classes, fails: Booleans, priced_rows: int, short: tuple[tuple[int, int], ...] = ()
+        self,
+        node: Node,
+        classes: SortedClasses,
+        fails: Booleans,
+        priced_rows: int,
+        short: tuple[tuple[int, int], ...] = (),
     ) -> SweptNode:
         """Return the figures of a node."""
         sizes, kept = classes.vectors[0], ~fails
