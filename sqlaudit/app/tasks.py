@@ -1,0 +1,246 @@
+"""What the process of the window computes: functions of an open table that return plain data, no value of a cell."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlaudit
+from sqlaudit.base.addresses import Whereabouts
+from sqlaudit.base.errors import InputError, SqlauditError
+from sqlaudit.base.options import request_from
+from sqlaudit.base.spec import Limits, ReadOptions, Roles, Sampling, Target
+from sqlaudit.engines import connect
+from sqlaudit.profiles.names import words_of
+
+if TYPE_CHECKING:
+    from sqlaudit.audits.result import AuditResult
+    from sqlaudit.engines.contract import Engine
+
+Task = Callable[..., Mapping[str, Any]]
+TASKS: dict[str, Task] = {}
+"""The functions that pages ask for, by name."""
+READ_WORDS = {
+    "sheet": "the sheet",
+    "skip": "the row with the column names",
+    "header": "“Column names”",
+    "null_values": "“Texts that mean missing”",
+    "all_text": "“Read every column as text”",
+    "encoding": "“Encoding”",
+    "delimiter": "“Separator”",
+    "decimal": "“Decimal sign”",
+    "date_order": "“Order of dates”",
+    "labels": "“Use value labels”",
+    "file_format": "“File format”",
+    "sampling_fraction": "the fraction of the sample",
+    "population_size": "the number of people in the population",
+}
+"""What the options for reading a file are called on the screen, by their fields."""
+
+
+def in_the_window(field: str, values: tuple[object, ...]) -> str | None:
+    """Return what the window calls a field of a request; None where it has no word of its own.
+
+    Example:
+        >>> in_the_window("skip", (2,)), in_the_window("header", (False,))
+        ('the row with the column names (row 3)', '“Column names” (none)')
+    """
+    word = READ_WORDS.get(field)
+    if word is None or not values or values[0] is True:
+        return word
+    if field == "skip" and isinstance(values[0], int):
+        return f"{word} (row {values[0] + 1})"
+    return f"{word} ({'none' if values[0] is False else values[0]})"
+
+
+class OpenTable:
+    """The table of a project, opened when a task first needs it, and kept open for the next.
+
+    Args:
+        place: where it is: `db`, `relation`, `read`, and the `stamp` of a file. progress: takes steps and shares.
+    """
+
+    def __init__(self, place: Mapping[str, Any], progress: Callable[[str, float | None], None]) -> None:
+        self.place, self._progress = place, progress
+        self.memory: dict[object, Any] = {}
+        """What tasks keep for the next task on the same table, such as a histogram."""
+        self._engine: Engine | None = None
+
+    @property
+    def target(self) -> Target:
+        """The table, as requests name it."""
+        read = self.place["read"]
+        return Target(
+            relation=self.place["relation"],
+            read=ReadOptions(**{**read, "null_values": tuple(read["null_values"])}),
+            label=Path(self.place["relation"]).name if self.place["stamp"] else "",
+        )
+
+    @property
+    def engine(self) -> Engine:
+        """The engine with the table.
+
+        Raises:
+            SqlauditError: it cannot be opened.
+        """
+        if self._engine is None:
+            db = self.place["db"]
+            self._engine = connect(None if db is None else Whereabouts(**db), Limits(), self.target)
+            self._engine.progress = self._progress
+        return self._engine
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file is not what it was when the window last looked."""
+        from sqlaudit.app.worker import stamp_of
+
+        if self.place["stamp"] and stamp_of(self.place["relation"]) != self.place["stamp"]:
+            raise InputError("The file has changed while it was read. All is read again.")
+
+    def cancel(self) -> None:
+        """Stop the running statement; safe to call from another thread."""
+        with contextlib.suppress(SqlauditError):
+            if self._engine is not None:
+                self._engine.cancel()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self.memory.clear()
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+
+def task(function: Task) -> Task:
+    """Register a function as a task of its name."""
+    TASKS[function.__name__] = function
+    return function
+
+
+@task
+def sheets(table: OpenTable) -> Mapping[str, Any]:
+    """Return the visible sheets of an Excel file, with their rows, columns and rows above the column names."""
+    from sqlaudit.engines.duckdb.excel import describe_sheets
+
+    facts = describe_sheets(Path(table.place["relation"]))
+    return {"sheets": [{"name": s.name, "rows": s.rows, "columns": s.columns, "title": s.title} for s in facts]}
+
+
+@task
+def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
+    """Return the columns of the table in its order: names, types, counts, and the role that is proposed and why.
+
+    Args:
+        sets: whether columns that together single people out are looked for, which takes longer.
+    """
+    profile = sqlaudit.profile(table.target, db=table.engine, sets=sets)
+    relation = table.engine.open(table.target)
+    order = [column.name for column in relation.columns]
+    facts = {column.name: column for column in profile.columns}
+    columns = []
+    for name in order:
+        column = facts.get(name)
+        if column is None:
+            continue
+        measured, proposal = column.facts, column.proposal
+        columns.append(
+            {
+                "name": name,
+                "kind": measured.kind,
+                "label": measured.label,
+                "empty": measured.nulls,
+                "distinct": measured.distinct,
+                "rare": measured.rows_below_5,
+                "role": proposal.role.value,
+                "is_known": proposal.concept is not None or proposal.role.value != "other",
+                "is_weight": measured.kind in ("integer", "decimal", "float") and _is_weight(name, measured.label),
+                "reasons": list(proposal.reasons),
+            }
+        )
+    return {
+        "rows": profile.rows,
+        "columns": columns,
+        "entity": None if profile.entity is None else [profile.entity.column, profile.entity.reason],
+        "unreadable": list(profile.unreadable),
+        "remarks": [remark.message for remark in profile.remarks],
+        "is_cells": profile.cells is not None,
+    }
+
+
+_WEIGHTS = {"weight", "weights", "wgt", "wt", "gewicht", "hochrechnungsfaktor", "hochrechnung", "poids", "peso"}
+"""Words of names of columns that may say how many people a row stands for."""
+
+
+def _is_weight(name: str, label: str) -> bool:
+    return bool(_WEIGHTS.intersection([*words_of(name), *words_of(label)]))
+
+
+_Roles = Mapping[str, Sequence[str]]
+
+
+def _audit(table: OpenTable, roles: _Roles, requirements: Sequence[str], sampling: Sequence[str]) -> AuditResult:
+    """Audit the table with roles by their keys of a policy; columns that name people count as left out."""
+    sampled = {sampling[0]: sampling[1]} if sampling[0] else {}
+    if roles["weights"]:
+        sampled = {"weights": roles["weights"][0]}
+    return sqlaudit.audit(
+        table.target,
+        db=table.engine,
+        roles=Roles(
+            quasi_identifiers=tuple(roles["quasi_identifiers"]),
+            sensitive=tuple(roles["sensitive"]),
+            identifiers=tuple(roles["identifiers"]),
+            entity=next(iter(roles["entity"]), None),
+            sampling=request_from(Sampling, sampled),
+        ),
+        accept_identifier=list(roles["identifiers"]),
+        insensitive=list(roles["insensitive"]),
+        require=list(requirements),
+        failing_classes=0,
+        worst_classes=0,
+    )
+
+
+@task
+def verdict(table: OpenTable, roles: _Roles, requirements: Sequence[str], sampling: Sequence[str]) -> Mapping[str, Any]:
+    """Return the figures of the table as it is, and how each requirement ends.
+
+    Args:
+        roles: columns by role. requirements: as the command line has them. sampling: an option's name and its text.
+    """
+    result = _audit(table, roles, requirements, sampling).to_dict()
+    checks = [check for check in result["checks"] if check["required"] is not None or check["status"] is not None]
+    return {
+        "rows": result["target"]["rows"],
+        "sizes": result["classes"]["sizes"],
+        "smallest": result["classes"]["min_size"],
+        "groups": result["classes"]["count"],
+        "status": result["status"],
+        "complete": result["complete"],
+        "checks": [check for check in checks if check["model"] != "direct_identifier"],
+        "warnings": [warning["message"] for warning in result["warnings"] if warning["code"] != "direct_identifier"],
+    }
+
+
+@task
+def causes(table: OpenTable, roles: _Roles, k: int) -> Mapping[str, Any]:
+    """Return for each column that others may know the rows in groups below k by it alone, and without it.
+
+    Args:
+        roles: columns by role. k: the size of a group.
+    """
+    known = list(roles["quasi_identifiers"])
+    found = []
+    for column in known:
+        others = [other for other in known if other != column]
+        below = partial(_rows_below, table, roles, k)
+        found.append({"column": column, "alone": below([column]), "without": below(others) if others else 0})
+    return {"columns": sorted(found, key=lambda one: (-one["alone"], one["without"]))}
+
+
+def _rows_below(table: OpenTable, roles: _Roles, k: int, known: Sequence[str]) -> int:
+    only = {**roles, "quasi_identifiers": known, "sensitive": [], "weights": []}
+    sizes = _audit(table, only, [f"k={k}"], ("", "")).classes.sizes
+    return sum(size * groups for size, groups in sizes if size < k)
