@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,8 @@ class OpenTable:
             db = self.place["db"]
             self._engine = connect(None if db is None else Whereabouts(**db), Limits(), self.target)
             self._engine.progress = self._progress
+            # Each function opens the table again, which reads an Excel file as often
+            vars(self._engine)["open"] = cache(self._engine.open)
         return self._engine
 
     def check_unchanged(self) -> None:
