@@ -1,12 +1,10 @@
-"""A window behind its real door, without a socket; and one in a process of its own, with sockets."""
+"""A window behind its real door, without a socket."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -90,31 +88,3 @@ def at_the_window(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Per
         yield Person(client, door, window)
         assert client.portal is not None
         client.portal.call(window.jobs.close)
-
-
-@contextmanager
-def started(folder: Path, *arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Start `sqlaudit app --no-browser` in a process of its own; yield it with its entry file."""
-    import os
-
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sqlaudit", "app", "--no-browser", *arguments],
-        cwd=folder,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.search(r"'([^']+)'", line)
-        assert found, line + process.stderr.read()
-        yield process, Path(found[1])
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stderr is not None
-        process.stderr.close()
-
-
-Starter = Callable[..., tuple[subprocess.Popen[str], Path]]

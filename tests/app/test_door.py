@@ -19,7 +19,8 @@ import pytest
 from sqlaudit.app.door import LARGEST_BODY, Door, _is_ours
 from sqlaudit.app.server import _listen
 from sqlaudit.base.errors import UsageError
-from tests.app.conftest import Person, at_the_window, started
+from tests.app.conftest import Person, at_the_window
+from tests.app.process import started
 
 
 def test_no_page_without_the_cookie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
