@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, read_project, roles_by_key
+from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file, is_folder, write_text
 from sqlaudit.base.names import closest
@@ -113,7 +113,7 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
         raise UsageError(f"{typed!r} is no file.")
     if path.suffix.lower() in (".yml", ".yaml"):
         project, connection = read_project(path)
-        window.db, window.saved = connection or window.db, path.absolute()
+        window.db, window.saved = connection or window.db, path.absolute() if is_ours(path) else None
         return project, f"opening {path.name}", "/columns"
     window.saved = None
     return Project(file=str(path.absolute())), f"opening {path.name}", "/open"
@@ -157,6 +157,7 @@ def change_reading(window: Window, form: Form) -> tuple[Project, str, str]:
         read = replace(read, skip=titles.get(read.sheet, 0))
     roles = {} if read != now else project.roles
     changed = replace(project, read=read, is_read=True, roles=roles, decided=project.decided and bool(roles))
+    changed = changed if read == now else replace(changed, release={})
     return (project if read == project.read and project.is_read else changed), "how the file is read", after
 
 

@@ -20,7 +20,7 @@ from sqlaudit.app.folders import Folders
 from sqlaudit.app.jobs import JobQueue, JobResult
 from sqlaudit.app.project import ColumnRole, Project, Versions
 from sqlaudit.app.screens import CHANGES, SCREENS, AppScreen, proposed_roles
-from sqlaudit.app.tasks import in_the_window
+from sqlaudit.app.tasks import in_plain_words, in_the_window
 from sqlaudit.app.worker import stamp_of
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import SqlauditError
@@ -138,7 +138,7 @@ class Window:
             project, _, _ = CHANGES["/file"](self, {"path": name})
             self.history = Versions([(project, "")])
         elif name:
-            self.history = Versions([(Project(table=name), "")])
+            self.history = Versions([(Project(table=name, connection=self.db), "")])
 
     def page(self, path: str) -> Page:
         """Return a page of the screen with an address."""
@@ -155,7 +155,8 @@ class Window:
     @property
     def connection(self) -> Connection | None:
         """The database of the project; None for a file."""
-        return None if self.history.project.file else self.db
+        project = self.history.project
+        return None if project.file else project.connection or self.db
 
     @property
     def project_file(self) -> Path:
@@ -202,7 +203,7 @@ class Endpoints:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters |= {"count": count, "percent": percent, "visible": visible}
+        self._templates.filters |= {"count": count, "percent": percent, "visible": visible, "plain": in_plain_words}
         self._templates.globals |= {"plural": plural, "listing": listing}
 
     def _render(self, name: str, page: Page | None = None, **values: object) -> HTMLResponse:
@@ -266,7 +267,7 @@ class Endpoints:
             with speaking(in_the_window):
                 project, label, after = CHANGES[request.url.path](window, form)
         except SqlauditError as error:
-            window.notice = without_connections(str(error))
+            window.notice = in_plain_words(without_connections(str(error)))
             return RedirectResponse(after, 303)
         if label:
             window.history.add(project, label)
