@@ -62,6 +62,7 @@ def on_the_command_line(field: str, values: tuple[object, ...]) -> str:
 
 COMMANDS = {
     "aggregates": "Find cells of a published table that disclose too much about their contributors.",
+    "app": "Open a window in the browser: from a file to a safe release.",
     "attack": "Try attacks on a release and count the people that each one exposes.",
     "audit": "Measure how easily people in a table can be re-identified.",
     "baseline": "Accept the current state of a policy's tables; later runs fail on what got worse.",
@@ -92,7 +93,7 @@ COMMANDS = {
 }
 """The commands with their line in the overview."""
 _HEADINGS = {
-    "Begin with": ("demo", "profile", "audit", "test", "compare"),
+    "Begin with": ("demo", "app", "profile", "audit", "test", "compare"),
     "Make a table safe": ("lattice", "recode", "suppress", "cube", "hierarchy", "cloak"),
     "Look closer": ("columns", "records", "persons", "disclosure", "attack", "releases", "aggregates"),
     "Policies and proofs": ("init", "baseline", "compile", "verify", "report"),

@@ -50,7 +50,7 @@ def saved_policy(
         "levels": levels,
         "suppress": f"{exact(100 * request.suppression)}%" if request.suppression else "",
         **{name: value for name, value in _stated(publication).items() if name in OF_FILES},
-        "keep_column": _plain(publication.keep, as_column=True),
+        "keep_column": plain_nodes(publication.keep, as_column=True),
         "to": files["to"],
     }
     table = {
@@ -65,8 +65,12 @@ def saved_policy(
     }
     tables = {"tables": [{key: value for key, value in table.items() if value}]}
     connections = {"connections": {"main": {connection[0]: connection[1]}}} if connection else {}
-    policy = {"version": 1, **connections, **tables}
-    return _HEAD + yaml.dump(
+    return policy_text(_HEAD, {"version": 1, **connections, **tables})
+
+
+def policy_text(head: str, policy: Mapping[str, object]) -> str:
+    """Return the text of a policy's file, with a comment at its head."""
+    return head + yaml.dump(
         policy, Dumper=_Writer, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
 
@@ -85,16 +89,20 @@ _Writer.add_representer(str, _Writer.represent_str)
 def _stated(options: Any, *, columns: bool = False) -> dict[str, object]:
     """Return the options that are not as they are by default, as a policy writes them; `columns` if they name these."""
     values = {name: (getattr(options, name), option.default) for name, option in options_of(type(options))}
-    return {name: _plain(value, as_column=columns) for name, (value, usual) in values.items() if value != usual}
+    return {name: plain_nodes(value, as_column=columns) for name, (value, usual) in values.items() if value != usual}
 
 
-def _plain(value: object, *, as_column: bool = False) -> Any:
+def plain_nodes(value: object, *, as_column: bool = False) -> Any:
     """Return a value of an option, or a node of a file, as YAML writes it."""
     if isinstance(value, Node):
         pairs: Any = value.value or ()
-        return {_plain(key): _plain(child) for key, child in pairs} if value.is_mapping else _plain(value.value)
+        return (
+            {plain_nodes(key): plain_nodes(child) for key, child in pairs}
+            if value.is_mapping
+            else plain_nodes(value.value)
+        )
     if isinstance(value, list | tuple):
-        return [_plain(item, as_column=as_column) for item in value]
+        return [plain_nodes(item, as_column=as_column) for item in value]
     if as_column and isinstance(value, str) and value != value.strip():
         return in_quotes(value)  # a policy takes the blanks around a name away
     return str(value) if isinstance(value, str | Fraction) else value
@@ -121,7 +129,7 @@ def hierarchies_in_full(engine: Engine, request: LatticeRequest, folder: Path) -
         if hierarchy.column not in hierarchies:
             names = (name for name in nodes if untyped(name).casefold() == untyped(hierarchy.column).casefold())
             name = hierarchy.column if hierarchy.column in nodes else next(names, "")
-            written = _plain(nodes[name]) if name else {"csv": hierarchy.place}
+            written = plain_nodes(nodes[name]) if name else {"csv": hierarchy.place}
             if isinstance(written, dict) and "csv" in written:
                 path = Path(source).parent / written["csv"] if name else Path(hierarchy.place)
                 written["csv"] = Path(os.path.relpath(path, folder)).as_posix()

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest, shown
 from sqlaudit.base.office_files import import_package
 from sqlaudit.base.parameter_names import spelled
@@ -171,6 +173,46 @@ def read_excel(files: Files, options: ReadOptions) -> Contents:
 
     remarks = _sheet_remarks(facts, sheets, name, label)
     return columns, typed(), (*remarks, blank_rows(len(blank), label)) if blank else remarks, {}
+
+
+@dataclass(frozen=True)
+class SheetFacts:
+    """A sheet in numbers.
+
+    Args:
+        name: of the sheet. rows, columns: of the area with cells.
+        title: rows above the one with the column names; 0 if no row below the first looks like that one.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    title: int
+
+
+def describe_sheets(path: Path) -> list[SheetFacts]:
+    """Return the visible sheets of a workbook, in its order.
+
+    Raises:
+        InputError: it is no workbook that can be read.
+    """
+    calamine = import_package("excel", "python-calamine")
+    files, described = Files((path,), "excel", path.name), []
+    with translating(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        sheets = [meta for meta in book.sheets_metadata if _is_sheet(meta)]
+        for meta in [meta for meta in sheets if str(meta.visible).endswith("Visible")] or sheets:
+            with zipfile.ZipFile(path) as parts, parts.open(_sheet_part(parts, meta.name)) as text:
+                facts = _Sheet(text, ())
+            title = 0
+            if facts.width * facts.height <= _AREA:
+                sheet = book.get_sheet_by_name(meta.name)
+                top: list[Any] = next(iter(sheet.iter_rows()), []) if sheet.start else []
+                merged = any(end >= 0 for _, (end, _) in sheet.merged_cell_ranges or ())
+                if merged or 2 * sum(not _is_name(cell) for cell in top) >= len(top) > 1:
+                    title = _title_rows(sheet)
+            described.append(SheetFacts(meta.name, facts.height if facts.cells else 0, facts.width, title))
+    return described
 
 
 def _refuse_second_table(below: dict[int, list[Any]], batches: Callable[[], Iterator[Batch]], label: str) -> None:

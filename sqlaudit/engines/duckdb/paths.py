@@ -214,6 +214,11 @@ def _format(path: Path, start: bytes, format: str) -> str:
     return next(by_bytes, _SUFFIXES.get(_suffix(path.name), "csv"))
 
 
+def format_of_name(name: str) -> str:
+    """Return the format that the name of a file shows; empty if it shows none that is read."""
+    return _SUFFIXES.get(_suffix(name), "")
+
+
 def _suffix(name: str) -> str:
     """Return the suffix that shows the format: the last one, or the one before .gz and .zst."""
     path = Path(name.lower())
