@@ -386,7 +386,7 @@ def test_a_cube_for_any_warehouse_leaves_out_who_is_nobody() -> None:
     ("more", "said"),
     [
         (("holdings=2", "--holdings", "home"), "No threshold is given"),
-        (("threshold=5", "--count", "n"), "leave out the columns of published cells"),
+        (("threshold=5", "--count", "n"), "is made from rows of people"),
         (("threshold=5", "--qi", "age"), "no --qi"),
         (("threshold=5", "--returns", "count"), "--returns"),
         (("k=5",), "k"),
