@@ -96,6 +96,11 @@ class CubeTable:
         measured = (column for measure in self.measures for column in measure.columns())
         return (*(dimension.name for dimension in self.dimensions), PEOPLE, ROWS, *measured)
 
+    @property
+    def limits_sums(self) -> bool:
+        """True if a rule looks at the largest contributions to sums."""
+        return any(cell_rule(requirement).contributions for requirement in self.request.requirements)
+
     def at_levels(self, levels: Mapping[str, int]) -> CubeTable:
         """Return the cube with its dimensions at these levels, by name."""
         dimensions = (replace(dimension, level=levels[dimension.name]) for dimension in self.dimensions)
@@ -250,8 +255,17 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
             f"No dimension has a level, so {spelled('hierarchies')} is not used. Name one, as "
             f"{spelled('dimensions', 'age=10 years')} does, or let {spelled('suppress', '5%')} choose."
         )
-    if not planned and (searched or has_levels):
-        hierarchies = with_defaults(engine, relation, resolved, hierarchies, contents_of)
+    if not planned:
+        leveled = [place for place, (_, level) in enumerate(texts) if level or searched]
+        usual = with_defaults(
+            engine,
+            relation,
+            [resolved[place] for place in leveled],
+            [hierarchies[place] for place in leveled],
+            contents_of,
+        )
+        named = dict(zip(leveled, usual, strict=True))
+        hierarchies = tuple(named.get(place, hierarchy) for place, hierarchy in enumerate(hierarchies))
     dimensions = []
     for (name, level), column, hierarchy in zip(texts, columns, hierarchies, strict=True):
         if not hierarchy.takes_part:

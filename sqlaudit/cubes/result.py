@@ -94,6 +94,7 @@ class CubeResult(base.MeasuredResult, Shown):
             whole percents); None where they are fewer than the threshold.
         people_repeat: whether some people are in several blocks; None where that was not counted.
         has_entity: whether a column identifies people, who may then be in several blocks.
+        sums_limited: whether a rule limits how much of a sum is from one person or few.
         uniform_blocks: blocks of the cube where a measure has the sum 0, or as much as it has values.
         choice: how the levels were chosen; None = the request names them. changes: beside older cubes.
         columns: of the cube, in order. first_blocks: the first blocks as texts, if requested.
@@ -122,6 +123,7 @@ class CubeResult(base.MeasuredResult, Shown):
     left_out_share: Annotated[Fraction, base.FROM_0_TO_1] | None
     people_repeat: bool | None
     has_entity: bool
+    sums_limited: bool
     uniform_blocks: int
     choice: LevelChoice | None = None
     changes: tuple[CubeChange, ...] = ()
@@ -240,6 +242,11 @@ class CubeReport(MeasuredReport[CubeResult]):
             yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
         others = " beside those that were compared" if result.changes else ""
         yield f"A second cube of changed data{others}: blocks that differ by a few people reveal these."
+        if result.measures and not result.sums_limited:
+            yield (
+                "Sums that are mostly from one person: no rule limits that person's share. "
+                f"{spelled('require', 'p_percent=10')} leaves out blocks where others can estimate it."
+            )
         if result.uniform_blocks:
             yield (
                 f"In {doc.plural(result.uniform_blocks, 'block')}, a measure adds up to 0 or to its number of values. "

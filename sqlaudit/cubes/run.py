@@ -161,6 +161,7 @@ def _result(table: CubeTable, figures: BlockFigures) -> CubeResult:
         left_out_share=share,
         people_repeat=repeat,
         has_entity=table.entity is not None,
+        sums_limited=table.limits_sums,
         uniform_blocks=figures.uniform,
         columns=table.names,
     )

@@ -147,7 +147,10 @@ class CellRule(Model):
         """
         single = self.single_select()
         if single is None:
-            raise UsageError(f"{self.name} looks at totals or hidden cells, which a cube does not have. Leave it out.")
+            raise UsageError(
+                f"{self.name} looks at more than one cell here: at totals, hidden cells or numbers of dimensions. The "
+                "blocks of a cube are judged one by one. Leave that out."
+            )
         if self.contributions and not measures:
             raise UsageError(f"{self.name} needs a measure. Name it with {spelled('measures')}.")
         ends = [f"_{place}" for place in range(len(measures))]

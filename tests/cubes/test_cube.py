@@ -11,12 +11,13 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
-from sqlaudit.base.errors import UsageError
+from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Statement
 from sqlaudit.cubes.blocks import open_cube
@@ -301,7 +302,7 @@ def test_the_finest_levels_that_leave_few_out() -> None:
         ((), "No threshold is given"),
         (("--require", "p_percent=10"), "No threshold is given"),
         (("--require", "threshold=1"), "at least 2"),
-        (("--require", "threshold=5", "--require", "no_unpickable_cell=2"), "looks at totals or hidden cells"),
+        (("--require", "threshold=5", "--require", "no_unpickable_cell=2"), "looks at more than one cell"),
         (("--require", "threshold=5", "--require", "full_cell=age"), "names a measure of the cube"),
         (("--require", "threshold=5", "--require", "holdings=2"), "--holdings"),
         (("--require", "threshold=5", "--measures", "incme"), "Did you mean 'income'"),
@@ -385,7 +386,7 @@ def test_a_cube_for_any_warehouse_leaves_out_who_is_nobody() -> None:
     ("more", "said"),
     [
         (("holdings=2", "--holdings", "home"), "No threshold is given"),
-        (("threshold=5", "--count", "n"), "leave out the columns of published cells"),
+        (("threshold=5", "--count", "n"), "is made from rows of people"),
         (("threshold=5", "--qi", "age"), "no --qi"),
         (("threshold=5", "--returns", "count"), "--returns"),
         (("k=5",), "k"),
@@ -396,3 +397,24 @@ def test_what_a_compiled_cube_does_not_take(more: tuple[str, ...], said: str) ->
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
     assert "needs dimensions" in run("compile", "--table", "people", "--measures", "x", "threshold=5").err
+
+
+@pytest.mark.postgres
+def test_a_view_in_postgres(load: Any, postgres_admin_url: str) -> None:
+    load("cube_people", PEOPLE.assign(sex=['f"', "m😀"] * 30))
+    asked = ("cube", "cube_people", "--db", postgres_admin_url, *ASKED[2:], "--require", "threshold=5")
+    assert run(*asked, "--publish-view", "sum_of_people", "--execute").code == 0
+    assert run(*asked, "--publish-view", "sum_of_people", "--execute").code == 2
+    assert run(*asked, "--publish-view", "sum_of_people", "--execute", "--replace").code == 0
+    with psycopg.connect(postgres_admin_url) as connection:
+        rows = connection.execute("SELECT * FROM sum_of_people ORDER BY sex").fetchall()
+        connection.execute("DROP VIEW sum_of_people")
+    assert rows == [('f"', 30, 30, sum(range(100, 160, 2)), 30), ("m😀", 30, 30, sum(range(101, 160, 2)), 30)]
+
+
+def test_what_is_no_number_is_not_added_up() -> None:
+    for value in (float("nan"), float("inf"), 1e30):
+        query = f"SELECT 'a' AS g, unnest([CAST('{value}' AS DOUBLE), 1.5, 2.5, 3.5, 4.5, 5.5]) AS x"
+        with pytest.raises(SqlauditError) as refused:
+            sqlaudit.cube(query=query, dimensions=["g"], measures=["x"], require={"threshold": 5})
+        assert str(value) not in str(refused.value)

@@ -496,7 +496,7 @@ def compile_cube(request: CompileRequest) -> Compiled:
 
     speech, cells, roles = find_dialect(request.dialect), request.cells, request.roles
     if replace(cells, holdings="").is_named or request.returns is not None:
-        raise UsageError("A cube has rows of people: leave out the columns of published cells, and --returns.")
+        raise UsageError(f"A cube is made from rows of people. Leave out {spelled('returns')} and published cells.")
     if roles.quasi_identifiers or roles.sensitive:
         raise UsageError(f"A cube has {spelled('dimensions')} and {spelled('measures')}, and no {about('qi')}.")
     cube = CubeRequest(
