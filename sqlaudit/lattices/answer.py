@@ -42,6 +42,7 @@ class LatticeSearch:
         losses: prices nodes.
         section: the nodes that are searched.
         count_values: counts the different values of a sensitive attribute.
+        workbench: where the dictionaries lie.
     """
 
     request: LatticeRequest
@@ -51,6 +52,7 @@ class LatticeSearch:
     losses: Losses
     section: LatticeSection
     count_values: Callable[[str], int]
+    workbench: Engine
 
     def node_loss(self) -> NodeLoss:
         """Return the loss as a search needs it: the bound by the levels, and the exact loss where it differs."""
@@ -128,7 +130,7 @@ def result_of(
         target=request.target.name,
         rows=evaluator.rows,
         roles=describe_roles(request.roles),
-        columns=_columns(search),
+        columns=columns_of(search),
         requirements=tuple(requirement.text for requirement in request.requirements if requirement.severity != "warn"),
         warn_only=tuple(requirement.text for requirement in request.requirements if requirement.severity == "warn"),
         suppression=request.suppression,
@@ -220,7 +222,7 @@ def _verdicts(outcome: SearchOutcome) -> tuple[bool | None, ...]:
     return tuple(map(outcome.is_safe, product(*(range(height + 1) for height in outcome.heights))))
 
 
-def _columns(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
+def columns_of(search: LatticeSearch) -> tuple[LatticeColumn, ...]:
     """Return the quasi-identifiers, those that are dropped last."""
     weights = dict(zip((c.name for c in search.losses.columns), search.losses.weights, strict=False))
     columns, fixed = [], dict(zip(search.dictionaries, search.section.levels, strict=True))

@@ -39,9 +39,11 @@ from sqlaudit.lattices.coding import (
     read_attributes,
 )
 from sqlaudit.lattices.figures import NodeFigures
+from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Rollup
 from sqlaudit.lattices.sizes import NodeSizes
+from sqlaudit.lattices.swept import NodeSweep, open_sweep
 from sqlaudit.lattices.verdicts import CellWeight, LossParts, Node, NodeClasses, Verdict
 from sqlaudit.models.measures import Measure
 
@@ -139,6 +141,10 @@ class CountedNodes:
         for chunk in self._rollup.walk(nodes):
             yield from self._figures.classes(chunk, knowledge)
 
+    def sweep(self, losses: Losses) -> NodeSweep | None:
+        """Return what decides all nodes at once; None where single classes do not decide, or keys do not fit."""
+        return open_sweep(self._rollup, self.layout, self._figures, self._losses, losses)
+
     def release(self) -> None:
         """Drop what was kept between questions."""
         self._rollup.release()
@@ -200,6 +206,10 @@ class Evaluator:
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
         """Yield the classes of nodes for up to so many pieces of knowledge, one by one for each sensitive attribute."""
         return self.judge.classes(nodes, knowledge)
+
+    def sweep(self, losses: Losses) -> NodeSweep | None:
+        """Return what decides all nodes at once, in memory; None where nodes must be asked for one by one."""
+        return self.judge.sweep(losses) if isinstance(self.judge, CountedNodes) and self.rows else None
 
     def release(self) -> None:
         """Drop what was kept between questions."""

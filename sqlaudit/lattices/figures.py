@@ -328,6 +328,24 @@ class NodeFigures:
             blocks = self._with_exact(chunk, blocks)
         return {"blocks": [block.parameters(self.wide) for block in blocks], "any": self.names()}
 
+    def judge_vectors(self, vectors: Chunk) -> NDArray[np.int64]:
+        """Return a number for each class of a chunk in which every class has its own id: bit i is set if it fails
+        check i."""
+        blocks = self._with_combinations(vectors)
+        if any(check.doubtful for block in blocks for check in block.checks):
+            blocks = self._with_exact(vectors, blocks)
+        statement = over(
+            vectors,
+            "lattices/lattice_judged.sql",
+            "classes that fail",
+            blocks=[block.parameters(self.wide) for block in blocks],
+            checks=self.names(),
+        )
+        numbers, failing = self.workbench.columns_as_arrays(statement).values()
+        judged = np.zeros(len(numbers), dtype=np.int64)
+        judged[numbers] = failing
+        return judged
+
     def names(self, prunable: bool = False) -> list[str]:
         """Return the names of the verdicts that make a class fail; `prunable`: those that coarser nodes inherit."""
         checks = [check for block in self.blocks for check in block.checks]

@@ -209,6 +209,23 @@ class NodeLosses:
         ]
         return self.workbench.keep_rows(_LEVELS, columns, _batches(rows))
 
+    def weights_by_key(self, weights: Iterable[CellWeight]) -> dict[tuple[int, int], tuple[Any, ...]]:
+        """Return the weights of labels by column and level, as arrays: the words of the keys' bits, and the weights."""
+        given = tuple(weights)
+        if not given:
+            return {}
+        statement = render(
+            "lattices/lattice_weights.sql",
+            self.workbench.dialect,
+            step="weights of labels",
+            key=self.layout.key,
+            weights=self._kept_weights(given),
+        )
+        positions, levels, *arrays = self.workbench.columns_as_arrays(statement).values()
+        labelled = {(weight.position, weight.level) for weight in given}
+        places = {one: (positions == one[0]) & (levels == one[1]) for one in labelled}
+        return {one: tuple(array[place] for array in arrays) for one, place in places.items()}
+
     def _by_key(self, weights: Sequence[CellWeight]) -> Relation:
         """The weights of labels by the bits of the key that say them."""
         columns = [("position", "BIGINT"), ("level", "BIGINT"), ("label", "VARCHAR"), ("weight", "DOUBLE")]

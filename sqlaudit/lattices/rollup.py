@@ -104,11 +104,21 @@ class Rollup:
 
     def read(self, grouped: _GroupedNodes) -> tuple[tuple[Any, ...], Any]:
         """Return the words of the keys of a node's classes, and their rows, as arrays."""
-        statement = render(
-            "lattices/lattice_keys.sql", self._workbench.dialect, step="keys", key=self._layout.key, grouped=grouped
-        )
-        *words, sizes = self._workbench.columns_as_arrays(statement).values()
+        *words, sizes = self._read(grouped, [])
         return tuple(words), sizes
+
+    def read_base(self) -> tuple[list[Any], Any, list[Any]]:
+        """Return the finest classes as arrays: the words of their keys, their rows, and the words of their counts."""
+        arrays = self._read(self.base, [name for name, _ in self._words])
+        width = len(self._layout.key)
+        return arrays[:width], arrays[width], arrays[width + 1 :]
+
+    def _read(self, grouped: _GroupedNodes, counts: Sequence[str]) -> list[Any]:
+        names = [*self._layout.key, "n", *counts]
+        statement = render(
+            "lattices/lattice_keys.sql", self._workbench.dialect, step="keys", names=names, grouped=grouped
+        )
+        return list(self._workbench.columns_as_arrays(statement).values())
 
     def read_some(self, node: Node, most: int) -> tuple[tuple[object, ...], Any] | None:
         """Return keys and rows, as `read` does, of some whole classes of a node, drawn by their keys.

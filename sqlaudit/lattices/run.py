@@ -154,8 +154,36 @@ def find_nodes(
         UsageError: a request that does not fit the table.
         EngineError: the database refused a statement, failed or disconnected.
     """
-    measure = find_measure(request.measure)
     already, stop = len(engine.executed), until(time.monotonic(), request.time_budget)
+    with opened_search(engine, request, searched) as search:
+        outcome = None
+        if search.evaluator.rows:
+            outcome = search.section.search(
+                request.find.value,
+                loss=search.node_loss(),
+                algorithm=request.algorithm,
+                chain=request.chain,
+                stop=stop,
+                on_progress=on_progress,
+            )
+        return result_of(engine, search, outcome, already, stop)
+
+
+@contextmanager
+def opened_search(
+    engine: Engine, request: LatticeRequest, searched: SearchedTable | None = None
+) -> Iterator[LatticeSearch]:
+    """Yield what decides and prices the nodes of a request: its histogram lies on a workbench until the end.
+
+    Args:
+        engine: an open engine.
+        request: the search.
+        searched: the result of `open_searched_table` for this request, if it was called before.
+
+    Raises:
+        UsageError: a request that does not fit the table.
+    """
+    measure = find_measure(request.measure)
     searched = searched or open_searched_table(engine, request)
     engine.note_remarks(searched.opened.relation)
     table = searched.opened.with_population(request.target).copied()
@@ -184,20 +212,9 @@ def find_nodes(
         weights = column_weights(request.weights, [column.name for column in costed])
         losses = Losses(measure, evaluator.rows, costs, weights, labels)
         count_values = partial(_count_values, table)
-        search = LatticeSearch(request, searched.hierarchies, dictionaries, evaluator, losses, section, count_values)
-        outcome = None
-        if evaluator.rows:
-            outcome = section.search(
-                request.find.value,
-                loss=search.node_loss(),
-                algorithm=request.algorithm,
-                chain=request.chain,
-                stop=stop,
-                on_progress=on_progress,
-            )
-        result = result_of(engine, search, outcome, already, stop)
+        hierarchies = searched.hierarchies
+        yield LatticeSearch(request, hierarchies, dictionaries, evaluator, losses, section, count_values, workbench)
         evaluator.release()
-    return result
 
 
 def plan_lattice(engine: Engine, request: LatticeRequest) -> list[Statement]:

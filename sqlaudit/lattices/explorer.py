@@ -1,0 +1,345 @@
+"""The lattice of one table, open for questions: every node decided at once, single nodes and proposals on request.
+
+    request = LatticeRequest(target, roles, requirements, hierarchies=..., suppression=Fraction(2, 100))
+    with Explorer.open(None, request) as explorer:     # None: an engine of its own, else one that stays open
+        explorer.columns, explorer.rows                # LatticeColumn: .name, .levels (names), .height, .groups
+        explorer.nodes()                               # all nodes, decided and priced (the first call computes them)
+        explorer.node((4, 5, 0, 0, 1, 1))              # or {"age": "10 years"}: levels by number or name, others 0
+        explorer.frontier(), explorer.proposals()
+        explorer.causes(), explorer.distribution("age", 1), explorer.labels("age", 1)
+
+The figures are those of `lattice` and of an audit of the release: same histogram, same models, same losses. The table
+is read once, when it is opened; afterwards only its histogram is. An interrupt (`engine.cancel()`, Ctrl-C, a `stop`
+that returns True) ends a question, and the next one starts anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+
+from sqlaudit.base.errors import OutOfRange, Stop, Undecidable, UsageError, never
+from sqlaudit.base.frozen import dataclass
+from sqlaudit.base.names import closest_column
+from sqlaudit.base.spec import Limits
+from sqlaudit.base.sql import render
+from sqlaudit.engines import connect
+from sqlaudit.engines.contract import Engine
+from sqlaudit.hierarchies.dictionary import Dictionary
+from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, columns_of
+from sqlaudit.lattices.proposals import Named, propose
+from sqlaudit.lattices.request import LatticeRequest
+from sqlaudit.lattices.result import LatticeColumn
+from sqlaudit.lattices.run import open_searched_table, opened_search
+from sqlaudit.lattices.search.loss import round_loss
+from sqlaudit.lattices.swept import NodeSweep
+from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
+
+MOST_BINS = 200
+"""Labels of a distribution that are listed one by one, and labels that a preview shows."""
+
+
+@dataclass(frozen=True)
+class ExploredNode:
+    """A node of the lattice.
+
+    Args:
+        levels: in the order of the columns.
+        rows_left_out: rows in classes that fail, which its release leaves out.
+        meets: True if these are within the suppression limit and all other requirements are met.
+        loss: under the measure of the request, these rows left out; None where it was not computed.
+        classes: equivalence classes, failing ones included.
+        smallest, smallest_left: rows (people, with an entity) of the smallest class, and of the smallest that does not
+            fail; None where the latter is not known.
+        fails: the requirements that classes fail.
+    """
+
+    levels: Node
+    rows_left_out: int
+    meets: bool
+    loss: float | None
+    classes: int
+    smallest: int
+    smallest_left: int | None
+    fails: tuple[Shortfall, ...] = ()
+
+    @property
+    def left_out(self) -> int:
+        """Rows that its release leaves out."""
+        return self.rows_left_out
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What one column adds to the risk, in rows of classes that fail.
+
+    Args:
+        column: its name.
+        rows_at_risk: failing rows when someone knows all columns as they are.
+        without: failing rows when someone knows all columns but this one.
+        alone: failing rows when someone knows this column only.
+    """
+
+    column: str
+    rows_at_risk: int
+    without: int
+    alone: int
+
+    @property
+    def added(self) -> int:
+        """The rows that are no longer at risk without the column."""
+        return self.rows_at_risk - self.without
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The sizes of a column's groups at a level, without their labels.
+
+    Args:
+        sizes: rows of each group that is large enough to be shown, the largest first.
+        merged_groups, merged_rows: all other groups together.
+    """
+
+    sizes: tuple[int, ...]
+    merged_groups: int
+    merged_rows: int
+
+
+@dataclass(frozen=True)
+class LevelLabels:
+    """The labels of a level, in the order of their values.
+
+    Args:
+        name: of the level. groups: number of labels; missing is one.
+        labels: the first of them; None for missing. rows: of each of these, empty unless asked for.
+    """
+
+    name: str
+    groups: int
+    labels: tuple[str | None, ...]
+    rows: tuple[int, ...] = ()
+
+
+class Explorer:
+    """The lattice of one table, open for questions. Make one with `open`."""
+
+    def __init__(self, engine: Engine, search: LatticeSearch, opened: ExitStack) -> None:
+        self._engine, self._search, self._opened = engine, search, opened
+        self._nodes: tuple[ExploredNode, ...] = ()
+        self.columns: tuple[LatticeColumn, ...] = tuple(one for one in columns_of(search) if one.use != "drop")
+        self.rows: int = search.evaluator.rows
+        self.limit_rows: int = search.evaluator.limit_rows
+
+    @classmethod
+    def open(cls, engine: Engine | None, request: LatticeRequest, limits: Limits | None = None) -> Explorer:
+        """Open a table, count it, and keep its histogram until `close`.
+
+        Args:
+            engine: an open engine, which stays open; None for one of its own, for files and frames.
+            request: the table, its roles, hierarchies, requirements, suppression limit and measure.
+            limits: of an engine of its own.
+
+        Raises:
+            UsageError: a request that does not fit the table, a table without rows, or a lattice of too many nodes.
+        """
+        with ExitStack() as stack:
+            if engine is None:
+                engine = stack.enter_context(connect(None, limits, *request.targets))
+            searched = open_searched_table(engine, request)
+            nodes = math.prod(hierarchy.height + 1 for hierarchy in searched.hierarchies if hierarchy.takes_part)
+            if nodes > MOST_PRICED:
+                raise Undecidable(
+                    f"The lattice has {nodes:,} nodes; at most {MOST_PRICED:,} can be explored. Leave out levels of "
+                    "the hierarchies, or quasi-identifiers."
+                )
+            search = stack.enter_context(opened_search(engine, request, searched))
+            if not search.evaluator.rows:
+                raise UsageError(f"{searched.opened.relation.label} has no rows.")
+            return cls(engine, search, stack.pop_all())
+
+    def close(self) -> None:
+        """Drop the histogram, and close an engine of its own; safe to call twice."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def nodes(self, stop: Stop = never) -> tuple[ExploredNode, ...]:
+        """Return all nodes, in the order of their levels; they are computed once.
+
+        Raises:
+            BudgetSpent: `stop` returned True.
+        """
+        if not self._nodes:
+            self._nodes = tuple(self._explore(list(self._search.section.nodes()), stop))
+        return self._nodes
+
+    def node(self, levels: Sequence[int | str] | Mapping[str, int | str]) -> ExploredNode:
+        """Return one node.
+
+        Args:
+            levels: of all columns in their order, or of columns by name, others at level 0; numbers or names.
+
+        Raises:
+            UsageError: no such column or level.
+        """
+        (node,) = self._explore([self._levels(levels)], never)
+        return node
+
+    def frontier(self) -> tuple[ExploredNode, ...]:
+        """Return the nodes that no other beats, fewest rows left out first.
+
+        A node beats another one if it leaves out no more rows and loses no more, and one of them is less. Of nodes that
+        are equal in both the one of the finest levels is there.
+        """
+        front: list[ExploredNode] = []
+        for node in sorted(self._priced(self.nodes()), key=lambda one: (one.rows_left_out, *_rank(one))):
+            if not front or _rank(node)[0] < _rank(front[-1])[0]:
+                front.append(node)
+        return tuple(front)
+
+    def proposals(self) -> tuple[Named[ExploredNode], ...]:
+        """Return at most three safe nodes that differ for a reader, by the rule of `lattices.proposals`."""
+        safe = self._priced([node for node in self.nodes() if node.meets])
+        (top,) = self._search.price([self._search.section.top])
+        return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
+
+    def causes(self) -> tuple[Cause, ...]:
+        """Return what each column adds to the risk, in the order of the columns."""
+        top = tuple(max(1, column.height) for column in self.columns)
+        finest = (0,) * len(top)
+        without = [(*finest[:place], level, *finest[place + 1 :]) for place, level in enumerate(top)]
+        alone = [(*top[:place], 0, *top[place + 1 :]) for place in range(len(top))]
+        rows = [self._failing_rows(node) for node in (finest, *without, *alone)]
+        return tuple(
+            Cause(column.name, rows[0], rows[1 + place], rows[1 + place + len(top)])
+            for place, column in enumerate(self.columns)
+        )
+
+    def distribution(self, column: str, level: int | str = 0, least: int = 5) -> Distribution:
+        """Return the sizes of a column's groups at a level.
+
+        Args:
+            column: its name. level: its number or name.
+            least: groups with fewer rows are merged; if these are fewer together, with the next larger ones.
+
+        Raises:
+            UsageError: no such column or level.
+        """
+        sizes = sorted((rows for _, rows in self._count_labels(column, level)), reverse=True)
+        shown = [rows for rows in sizes if rows >= least][:MOST_BINS]
+        while shown and len(shown) < len(sizes) and sum(sizes[len(shown) :]) < least:
+            shown.pop()
+        merged = sizes[len(shown) :]
+        return Distribution(tuple(shown), len(merged), sum(merged))
+
+    def labels(self, column: str, level: int | str = 0, *, show_rows: bool = False) -> LevelLabels:
+        """Return the first labels of a level; at level 0 these are values.
+
+        Args:
+            column: its name. level: its number or name. show_rows: whether to return the rows of each label.
+
+        Raises:
+            UsageError: no such column or level.
+        """
+        counted = self._count_labels(column, level)
+        place = self._place(column)
+        shown = counted[:MOST_BINS]
+        return LevelLabels(
+            self.columns[place].levels[self._level(place, level)],
+            len(counted),
+            tuple(label for label, _ in shown),
+            tuple(rows for _, rows in shown) if show_rows else (),
+        )
+
+    # --- columns and levels ---
+
+    def _levels(self, levels: Sequence[int | str] | Mapping[str, int | str]) -> Node:
+        if isinstance(levels, Mapping):
+            named = {self._place(column): level for column, level in levels.items()}
+            levels = [named.get(place, 0) for place in range(len(self.columns))]
+        if len(levels) != len(self.columns):
+            raise UsageError(f"A node needs one level for each of the {len(self.columns)} columns, not {len(levels)}.")
+        return tuple(self._level(place, level) for place, level in enumerate(levels))
+
+    def _place(self, column: str) -> int:
+        names = [one.name for one in self.columns]
+        if column not in names:
+            raise UsageError(f"{column!r} is not a column of the lattice.{closest_column(column, names)}")
+        return names.index(column)
+
+    def _level(self, place: int, level: int | str) -> int:
+        column = self.columns[place]
+        if isinstance(level, str):
+            hierarchy = next(one for one in self._search.hierarchies if one.column == column.name)
+            return hierarchy.level_named(level)
+        if not 0 <= level <= column.height:
+            raise OutOfRange(f"{column.name} has no level {level}. Its levels are 0 to {column.height}.")
+        return level
+
+    def _count_labels(self, column: str, level: int | str) -> list[tuple[str | None, int]]:
+        place = self._place(column)
+        number, dictionary = self._level(place, level), self._dictionaries[place]
+        if number and number == self.columns[place].height:
+            return [("*", self.rows)]
+        workbench = self._search.workbench
+        statement = render(
+            "lattices/lattice_level_labels.sql",
+            workbench.dialect,
+            step="labels of a level",
+            dictionary=dictionary.relation,
+            level=number,
+        )
+        return [(label, int(rows)) for label, rows in workbench.run(statement)]
+
+    @cached_property
+    def _dictionaries(self) -> list[Dictionary]:
+        return list(self._search.dictionaries.values())
+
+    # --- nodes ---
+
+    @cached_property
+    def _sweep(self) -> NodeSweep | None:
+        return self._search.evaluator.sweep(self._search.losses)
+
+    def _explore(self, nodes: Sequence[Node], stop: Stop) -> list[ExploredNode]:
+        """Return nodes with their figures and losses, in their order."""
+        decided: dict[Node, tuple[Verdict, float | None]]
+        if self._sweep is not None and len(nodes) > 1 and self._search.section.is_whole:
+            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(stop)}
+        elif self._sweep is not None:
+            decided = {node: self._sweep.node(node) for node in nodes}
+        else:
+            decided = {verdict.node: (verdict, None) for verdict in self._search.evaluator.decide(nodes)}
+        if self._sweep is None or not self._sweep.is_priced:
+            safe = [node for node, (verdict, _) in decided.items() if verdict.safe]
+            for node, loss in zip(safe, self._search.price(safe), strict=True):
+                decided[node] = decided[node][0], loss
+        return [_explored(*decided[node]) for node in nodes]
+
+    def _failing_rows(self, node: Node) -> int:
+        """Return the failing rows of a node; columns that are kept may be left out."""
+        if self._sweep is not None:
+            return self._sweep.node(node)[0].failing_rows
+        return self._search.evaluator.decide([node])[0].failing_rows
+
+    def _priced(self, nodes: Sequence[ExploredNode]) -> list[ExploredNode]:
+        return [node for node in nodes if node.loss is not None]
+
+
+def _rank(node: ExploredNode) -> tuple[float, Node]:
+    return round_loss(node.loss or 0.0), node.levels
+
+
+def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
+    left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
+    return ExploredNode(
+        verdict.node, verdict.failing_rows, verdict.safe, loss, verdict.classes, verdict.smallest, left, verdict.fails
+    )

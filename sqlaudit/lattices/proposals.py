@@ -1,0 +1,107 @@
+"""Three proposals for a release that differ for its readers, from the safe nodes of a lattice.
+
+The rule, so that the same table always gets the same proposals:
+
+1. The safe node with the least loss (the finest levels win a tie).
+2. For each column that it coarsens, those that it removes first, then by the share of their levels: the safe node with
+   the least loss that keeps this column at least one level finer, if its loss is at most 5 points larger. A point is a
+   hundredth of what the coarsest node loses. The first such column that gives another node makes a proposal.
+3. The safe node with the least loss that leaves out no row.
+
+Where the first leaves out no row, or the third does not exist, the next columns of the second step take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from sqlaudit.lattices.search.loss import round_loss
+from sqlaudit.lattices.verdicts import Node
+
+POINTS = 5
+"""How much more a proposal may lose than the best node, in hundredths of the loss of the coarsest node."""
+MOST = 3
+LEAST, NO_ONE = "Least detail lost", "Leave out no one"
+
+
+class Priced(Protocol):
+    """A safe node with its loss."""
+
+    @property
+    def levels(self) -> Node: ...
+
+    @property
+    def loss(self) -> float | None: ...
+
+    @property
+    def left_out(self) -> int:
+        """Rows that its release leaves out."""
+
+
+N = TypeVar("N", bound=Priced)
+
+
+@dataclass(frozen=True)
+class Named(Generic[N]):
+    """A node with the name of its proposal: what it keeps that others do not."""
+
+    name: str
+    node: N
+
+
+def propose(nodes: Sequence[N], columns: Sequence[tuple[str, int]], coarsest: float) -> list[Named[N]]:
+    """Return at most three proposals, that of least loss first; empty without a safe node.
+
+    Args:
+        nodes: all safe nodes, with their losses.
+        columns: the name of each column and its highest level.
+        coarsest: the loss of the coarsest node.
+    """
+    ranked = sorted((node for node in nodes if node.loss is not None), key=_rank)
+    if not ranked:
+        return []
+    best, most = ranked[0], (ranked[0].loss or 0.0) + POINTS / 100 * coarsest
+    near = [node for node in ranked if round_loss(node.loss or 0.0) <= round_loss(most)]
+    no_one = next((node for node in ranked if not node.left_out), None) if best.left_out else None
+    room = MOST - 1 - (no_one is not None)
+    others: dict[int, N] = {}
+    for place in _coarsened(best.levels, columns):
+        node = next((node for node in near if node.levels[place] < best.levels[place]), None)
+        if node is not None and len(others) < room and node not in others.values() and node is not no_one:
+            others[place] = node
+    named = [Named(_name(columns[place], best.levels[place]), node) for place, node in others.items()]
+    first = _name_beside(best.levels, next(iter(others.values())).levels, columns) if others else LEAST
+    named.insert(0, Named(first if all(first != other.name for other in named) else LEAST, best))
+    return [*named, Named(NO_ONE, no_one)] if no_one is not None else named
+
+
+def _rank(node: Priced) -> tuple[float, Node]:
+    return round_loss(node.loss or 0.0), node.levels
+
+
+def _coarsened(levels: Node, columns: Sequence[tuple[str, int]]) -> list[int]:
+    """Return the columns that a node coarsens, removed ones first, then by the share of their levels."""
+    coarsened = [place for place, level in enumerate(levels) if level]
+    return sorted(coarsened, key=lambda place: -levels[place] / columns[place][1])
+
+
+def _name(column: tuple[str, int], replaced: int) -> str:
+    """Return the name of a proposal by the column of which it keeps more than a node with this level does."""
+    name, height = column
+    return f"Keep {name}" if replaced == height else f"More detail of {name}"
+
+
+def _name_beside(levels: Node, other: Node, columns: Sequence[tuple[str, int]]) -> str:
+    """Return the name of a node by the column in which it is finest beside another node."""
+    finer = [place for place, level in enumerate(levels) if level < other[place]]
+    if not finer:
+        return LEAST
+
+    def gain(place: int) -> tuple[bool, float, int]:
+        height = columns[place][1]
+        return other[place] == height, (other[place] - levels[place]) / height, -place
+
+    place = max(finer, key=gain)
+    return _name(columns[place], other[place])
