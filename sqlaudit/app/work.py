@@ -59,6 +59,11 @@ class Work:
                 self._loop = asyncio.create_task(self._run_waiting())
         return None
 
+    def ended(self, job: Mapping[str, Any]) -> tuple[bool, Outcome | None]:
+        """Return whether a job waits or runs, and how it ended; it is never begun by this."""
+        key = json.dumps(job, sort_keys=True)
+        return key == self._running or key in self._waiting, self._results.get(key)
+
     async def settle(self, seconds: float) -> None:
         """Wait until all jobs have ended, but no longer than some seconds."""
         if self._loop is not None and not self._loop.done():
