@@ -1,9 +1,9 @@
 """The door of the window. The rest of the server sees only the requests of the one browser that may come in.
 
 Other web pages can send requests to this computer (rebinding of names, forms of other origins), and other users of it
-can, too. So a request must name exactly our host and, to change something, exactly our origin; it must have the cookie that
-the browser got for the token in the entry file, which only this user can read; and the process that sends it must be
-this user's, where the system tells. Nothing is cached or logged, and pages load nothing from elsewhere.
+can, too. So a request must name exactly our host and, to change something, exactly our origin; it must have the cookie
+that the browser got for the token in the entry file, which only this user can read; and the process that sends it must
+be this user's, where the system tells. Nothing is cached or logged, and pages load nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ _HEADERS = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", POLICY.encode()),
     (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # with none, browsers send forms with the origin null
     (b"x-content-type-options", b"nosniff"),
 )
 ENTRANCE = ("/enter", "/static/enter.js")
@@ -69,9 +68,12 @@ class Door:
         refusal = self._refusal(scope, headers)
         answer: ASGIApp = refusal or (self._enter if scope["path"] == "/enter" else self._app)
 
+        # The entry file, which is a page of its own, tries whether the browser knows our name
+        readers = b"cross-origin" if scope["path"] == "/enter" else b"same-origin"
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
+                message["headers"] = [*message["headers"], *_HEADERS, (b"cross-origin-resource-policy", readers)]
             await send(message)
 
         if refusal is None:

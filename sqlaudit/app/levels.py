@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import LEFT_OUT, Project, Role
+from sqlaudit.app.project import LEFT_OUT, ColumnRole, Project
 from sqlaudit.app.screens import Form, Shown, change, decided_roles
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
@@ -109,12 +109,12 @@ def _proposal(explored: Shown, node: Shown, levels: Mapping[str, str]) -> dict[s
 
 def _beside(project: Project, explored: Shown, node: Shown) -> list[tuple[str, str, str]]:
     """Return the figures of a combination beside those of the table as it is."""
-    unit = "person" if project.with_role(Role.ENTITY) else "row"
+    unit = "person" if project.with_role(ColumnRole.ENTITY) else "row"
     units = {"person": "people"}.get(unit, "")
     before = explored["finest"]["smallest"]
     after = node["smallest_left"] if node["left_out"] else node["smallest"]
     figures = [("Smallest group", plural(before, unit, units), "–" if after is None else plural(after, unit, units))]
-    if not project.sampling[0] and not project.with_role(Role.WEIGHTS):
+    if not project.sampling[0] and not project.with_role(ColumnRole.WEIGHTS):
         figures.append(("Highest risk", f"1 in {before:,}", "–" if after is None else f"1 in {after:,}"))
     figures.append(("Rows left out", "–", with_share(node["left_out"], explored["rows"])))
     figures.append(("Detail lost", "0%", "–" if node["loss"] is None else percent(node["loss"])))

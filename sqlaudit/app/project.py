@@ -29,7 +29,7 @@ LEFT_OUT = "2%"
 """The share of the rows that may be left out, until a person says another."""
 
 
-class Role(StrEnum):
+class ColumnRole(StrEnum):
     """What somebody may know of a column; the value is the key of a policy that lists columns of the role."""
 
     IDENTIFIER = "identifiers"
@@ -40,15 +40,15 @@ class Role(StrEnum):
     ENTITY = "entity"
 
 
-SINGLE = (Role.WEIGHTS, Role.ENTITY)
+SINGLE = (ColumnRole.WEIGHTS, ColumnRole.ENTITY)
 """Roles that one column has at most; a policy has its name without a list."""
 ROLE_WORDS = {
-    Role.IDENTIFIER: "Names a person",
-    Role.KNOWN: "Others may know",
-    Role.SECRET: "Keep secret",
-    Role.NEITHER: "Neither",
-    Role.WEIGHTS: "Weight",
-    Role.ENTITY: "Person id",
+    ColumnRole.IDENTIFIER: "Names a person",
+    ColumnRole.KNOWN: "Others may know",
+    ColumnRole.SECRET: "Keep secret",
+    ColumnRole.NEITHER: "Neither",
+    ColumnRole.WEIGHTS: "Weight",
+    ColumnRole.ENTITY: "Person id",
 }
 _HEAD = """\
 # A project of `sqlaudit app`, which is a policy: reopen it there, or check it with `sqlaudit test -f`.
@@ -77,7 +77,7 @@ class Project:
     table: str = ""
     read: ReadOptions = field(default_factory=ReadOptions)
     is_read: bool = False
-    roles: Mapping[str, Role] = field(default_factory=lambda: _NOTHING)
+    roles: Mapping[str, ColumnRole] = field(default_factory=lambda: _NOTHING)
     decided: bool = False
     sampling: tuple[str, str] = ("", "")
     requirements: tuple[str, ...] = ("k=5",)
@@ -98,7 +98,7 @@ class Project:
         kept = {key: self.release[key] for key in ("hierarchies", "suppress") if key in self.release}
         return replace(self, release={"suppress": LEFT_OUT, **kept}).policy(Path(), connection)
 
-    def with_role(self, role: Role) -> tuple[str, ...]:
+    def with_role(self, role: ColumnRole) -> tuple[str, ...]:
         """Return the names of the columns of a role."""
         return tuple(column for column, of_column in self.roles.items() if of_column is role)
 
@@ -122,10 +122,10 @@ class Project:
         read = {name: getattr(self.read, name) for name, _ in options_of(ReadOptions)}
         stated = {name: _written(value) for name, value in read.items() if value != getattr(usual, name)}
         roles: dict[str, object] = {}
-        for role in Role:
+        for role in ColumnRole:
             names = [exact_name(column) for column in self.with_role(role)]
             roles[role] = (names or [""])[0] if role in SINGLE else names
-        roles[Role.KNOWN] = roles[Role.KNOWN] or []
+        roles[ColumnRole.KNOWN] = roles[ColumnRole.KNOWN] or []
         table: dict[str, Any] = {
             **({"file": _relative(Path(self.file), folder)} if self.file else {"table": self.table}),
             "read": stated,
@@ -199,7 +199,7 @@ def _typed(release: Mapping[str, Any], change: Callable[[str], str]) -> dict[str
 
 # A project is reopened from its file, which `sqlaudit test` reads as well.
 
-_SHOWN = {"file", "table", "connection", "name", "read", "requirements", RELEASE, *Role, *SAMPLED_BY}
+_SHOWN = {"file", "table", "connection", "name", "read", "requirements", RELEASE, *ColumnRole, *SAMPLED_BY}
 
 
 def read_project(path: Path) -> tuple[Project, Connection | None]:
@@ -230,12 +230,12 @@ def read_project(path: Path) -> tuple[Project, Connection | None]:
             "or open the file of its table."
         )
     listed = {
-        Role.IDENTIFIER: entry.roles.identifiers,
-        Role.KNOWN: entry.roles.quasi_identifiers,
-        Role.SECRET: entry.roles.sensitive,
-        Role.NEITHER: entry.insensitive,
-        Role.WEIGHTS: filter(None, [entry.roles.sampling.weights]),
-        Role.ENTITY: filter(None, [entry.roles.entity]),
+        ColumnRole.IDENTIFIER: entry.roles.identifiers,
+        ColumnRole.KNOWN: entry.roles.quasi_identifiers,
+        ColumnRole.SECRET: entry.roles.sensitive,
+        ColumnRole.NEITHER: entry.insensitive,
+        ColumnRole.WEIGHTS: filter(None, [entry.roles.sampling.weights]),
+        ColumnRole.ENTITY: filter(None, [entry.roles.entity]),
     }
     sampled = [key for key in SAMPLED_BY[:2] if key in section]
     required = plain_nodes(section["requirements"])
@@ -290,7 +290,7 @@ def _requirement(written: object) -> str:
 
 
 @dataclass
-class History:
+class Versions:
     """The versions of a project. The last change of the list is not always the version that is shown.
 
     Args:
@@ -331,6 +331,6 @@ class History:
         self.at = at
 
 
-def roles_by_key(roles: Mapping[str, Role]) -> dict[str, Sequence[str]]:
+def roles_by_key(roles: Mapping[str, ColumnRole]) -> dict[str, Sequence[str]]:
     """Return the columns of each role by its key, as an audit takes them."""
-    return {role: [exact_name(column) for column, of in roles.items() if of is role] for role in Role}
+    return {role: [exact_name(column) for column, of in roles.items() if of is role] for role in ColumnRole}

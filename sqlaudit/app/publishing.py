@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlaudit.app.levels import REMOVED, chosen_levels, words
-from sqlaudit.app.project import Project, Role
+from sqlaudit.app.project import ColumnRole, Project
 from sqlaudit.app.screens import Form, Shown, change, decided_roles, write_project
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import check_destination, exists, expanded
@@ -64,7 +64,7 @@ def _follow_writing(page: Page) -> bool:
     window = page.window
     if window.writing is None or window.writing[1] != page.project:
         return False
-    is_running, outcome = window.work.ended(window.writing[0])
+    is_running, outcome = window.jobs.ended(window.writing[0])
     if is_running:
         page.is_pending = True
     elif outcome is not None and outcome.error:
@@ -75,7 +75,7 @@ def _follow_writing(page: Page) -> bool:
 def _release_arguments(window: Window, project: Project) -> Mapping[str, Any]:
     """Return the arguments of the audit of a release; they do not depend on the name of its file."""
     release = {key: value for key, value in project.release.items() if key != "to"}
-    reveals = bool(project.with_role(Role.SECRET)) and project.limit("l") is None
+    reveals = bool(project.with_role(ColumnRole.SECRET)) and project.limit("l") is None
     return {"policy": replace(project, release=release).policy(Path(), window.connection), "reveals": reveals}
 
 
@@ -86,7 +86,7 @@ def _changes(project: Project, explored: Shown, found: Shown, levels: Mapping[st
     for name, role in project.roles.items():
         before = after = 0
         if name not in found["columns"]:
-            text = "removed" if role is not Role.IDENTIFIER else "removed, because it names people"
+            text = "removed" if role is not ColumnRole.IDENTIFIER else "removed, because it names people"
         elif name in known:
             column = known[name]
             at = column["levels"].index(levels[name])
@@ -95,7 +95,7 @@ def _changes(project: Project, explored: Shown, found: Shown, levels: Mapping[st
         else:
             text = "as it is"
         changes.append((name, text, before, after))
-    unit, units = ("person", "people") if project.with_role(Role.ENTITY) else ("row", "")
+    unit, units = ("person", "people") if project.with_role(ColumnRole.ENTITY) else ("row", "")
     before, after = explored["finest"]["smallest"], found["smallest"]
     strip = [
         ("Rows", f"{explored['rows']:,}", f"{found['rows']:,}"),
@@ -145,7 +145,7 @@ def _begin_writing(window: Window, project: Project, file: Path) -> None:
     arguments = {"policy": policy, "file": str(file), "report": str(report or "")}
     job = {"task": "write", "place": window.place(project.read), "arguments": arguments, "step": window.history.number}
     window.writing = (job, project)
-    window.work.result(job)
+    window.jobs.result(job)
 
 
 def _file(window: Window, project: Project, form: Form) -> Path | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import ROLE_WORDS, SINGLE, Project, Role, read_project, roles_by_key
+from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file, only_new_files, write_text
 from sqlaudit.base.names import closest
@@ -27,7 +27,7 @@ Shown = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Screen:
+class AppScreen:
     """A screen of the window.
 
     Args:
@@ -174,18 +174,12 @@ def _read_value(name: str, text: str) -> object:
 # Screen 2: what others may know of a person.
 
 
-def proposed_roles(described: Shown) -> dict[str, Role]:
-    """Return the roles that names and counts suggest, as `sqlaudit init` writes them; not of columns that need a
-    person's decision."""
-    roles = {}
-    entity = (described["entity"] or [""])[0]
-    keys = {"direct_identifier": Role.IDENTIFIER, "quasi_identifier": Role.KNOWN, "sensitive": Role.SECRET}
-    for column in described["columns"]:
-        if column["name"] == entity:
-            roles[entity] = Role.ENTITY
-        elif column["is_known"]:
-            roles[column["name"]] = keys.get(column["role"], Role.NEITHER)
-    return roles
+_NAMING = (ColumnRole.IDENTIFIER, ColumnRole.ENTITY)
+
+
+def proposed_roles(described: Shown) -> dict[str, ColumnRole]:
+    """Return the roles that a profile proposes; columns that need a person's decision have none."""
+    return {column["name"]: ColumnRole(column["role"]) for column in described["columns"] if column["role"]}
 
 
 def show_columns(page: Page) -> Shown:
@@ -199,15 +193,15 @@ def show_columns(page: Page) -> Shown:
     of_people = [
         column["name"]
         for column in described["columns"]
-        if not column["empty"] and 1 < column["distinct"] < rows and column["role"] == "direct_identifier"
+        if not column["empty"] and 1 < column["distinct"] < rows and column["role"] in _NAMING
     ]
-    entity = next((name for name, role in roles.items() if role is Role.ENTITY), "")
+    entity = next((name for name, role in roles.items() if role is ColumnRole.ENTITY), "")
     return {
         "described": described,
         "roles": roles,
         "undecided": undecided,
         "words": ROLE_WORDS,
-        "usual": [role for role in Role if role not in SINGLE],
+        "usual": [role for role in ColumnRole if role not in SINGLE],
         "entity": entity,
         "entities": [*of_people, *([entity] if entity and entity not in of_people else [])],
     }
@@ -222,17 +216,17 @@ def change_roles(window: Window, form: Form) -> tuple[Project, str, str]:
     if described is None:
         return page.project, "", "/columns"
     old = page.roles(described)
-    roles: dict[str, Role] = {}
+    roles: dict[str, ColumnRole] = {}
     for number, column in enumerate(described["columns"]):
         name = column["name"]
         chosen = form.get(f"role-{number}", "")
         if form.get("entity") == str(number):
-            roles[name] = Role.ENTITY
-        elif chosen in set(Role) and chosen != Role.ENTITY:
-            roles[name] = Role(chosen)
-        elif old.get(name) is Role.ENTITY:
-            roles[name] = Role.IDENTIFIER
-    weights = [name for name, role in roles.items() if role is Role.WEIGHTS]
+            roles[name] = ColumnRole.ENTITY
+        elif chosen in set(ColumnRole) and chosen != ColumnRole.ENTITY:
+            roles[name] = ColumnRole(chosen)
+        elif old.get(name) is ColumnRole.ENTITY:
+            roles[name] = ColumnRole.IDENTIFIER
+    weights = [name for name, role in roles.items() if role is ColumnRole.WEIGHTS]
     if len(weights) > 1:
         raise UsageError(f"{listing(weights)} cannot both be the weight. Give one of them another role.")
     differing = [name for name in {**old, **roles} if old.get(name) is not roles.get(name)]
@@ -246,7 +240,7 @@ def change_roles(window: Window, form: Form) -> tuple[Project, str, str]:
     return project, label if differing else "the proposed roles", after
 
 
-def why_no_verdict(described: Shown, roles: Mapping[str, Role]) -> str:
+def why_no_verdict(described: Shown, roles: Mapping[str, ColumnRole]) -> str:
     """Return why there is no verdict on a table with these roles; empty = there is one."""
     undecided = [column["name"] for column in described["columns"] if column["name"] not in roles]
     if undecided:
@@ -254,7 +248,7 @@ def why_no_verdict(described: Shown, roles: Mapping[str, Role]) -> str:
     missing = [name for name in roles if name not in {column["name"] for column in described["columns"]}]
     if missing:
         return f"The table no longer has {listing(missing)}. Check the roles of all columns."
-    if Role.KNOWN not in roles.values():
+    if ColumnRole.KNOWN not in roles.values():
         return "Choose at least one column that others may know: without one, every table looks safe."
     return ""
 
@@ -265,7 +259,7 @@ NEARLY = 0.9
 """Share of unique rows from which on nearly every person can be singled out."""
 
 
-def verdict_arguments(project: Project, roles: Mapping[str, Role]) -> dict[str, Any]:
+def verdict_arguments(project: Project, roles: Mapping[str, ColumnRole]) -> dict[str, Any]:
     """Return the arguments of an audit of the project."""
     return {
         "roles": roles_by_key(roles),
@@ -274,7 +268,7 @@ def verdict_arguments(project: Project, roles: Mapping[str, Role]) -> dict[str, 
     }
 
 
-def decided_roles(page: Page) -> Mapping[str, Role] | None:
+def decided_roles(page: Page) -> Mapping[str, ColumnRole] | None:
     """Return the roles on which there is a verdict; None while they are read, or on the way to the second screen."""
     described = page.result("describe", sets=True)
     if described is None:
@@ -295,7 +289,7 @@ def show_verdict(page: Page) -> Shown:
     k = page.project.limit("k") or 5
     found = page.result("verdict", **verdict_arguments(page.project, roles))
     causes = None if found is None else page.result("causes", roles=roles_by_key(roles), k=k)
-    secret = page.project.with_role(Role.SECRET)
+    secret = page.project.with_role(ColumnRole.SECRET)
     shown: dict[str, Any] = {
         "k": k,
         "sizes": group_sizes(k),
@@ -303,7 +297,7 @@ def show_verdict(page: Page) -> Shown:
         "reveals": page.project.limit("l") is not None,
         "others": [text for text in page.project.requirements if text.partition("=")[0] not in ("k", "l")],
         "sampling": page.project.sampling,
-        "has_weights": bool(page.project.with_role(Role.WEIGHTS)),
+        "has_weights": bool(page.project.with_role(ColumnRole.WEIGHTS)),
     }
     if found is None:
         return shown
@@ -314,11 +308,11 @@ def show_verdict(page: Page) -> Shown:
 def judge(project: Project, found: Shown, k: int) -> Shown:
     """Return the verdict on a table in words, and its figures."""
     rows = found["rows"]
-    unit = "person" if project.with_role(Role.ENTITY) else "row"
+    unit = "person" if project.with_role(ColumnRole.ENTITY) else "row"
     counted = sum(size * groups for size, groups in found["sizes"])
     unique = sum(size * groups for size, groups in found["sizes"] if size == 1)
     below = sum(size * groups for size, groups in found["sizes"] if size < k)
-    known, named = project.with_role(Role.KNOWN), project.with_role(Role.IDENTIFIER)
+    known, named = project.with_role(ColumnRole.KNOWN), project.with_role(ColumnRole.IDENTIFIER)
     failing = [check for check in found["checks"] if check["status"] == "fail"]
     is_decided = found["complete"] and all(check["status"] in ("pass", "warn", "fail") for check in found["checks"])
     revealing = [check["sensitive"] for check in failing if check["sensitive"]]
@@ -328,7 +322,7 @@ def judge(project: Project, found: Shown, k: int) -> Shown:
         several = f"{plural(unique, 'person', 'people')} can be singled out"
         headline = "nearly every person can be singled out" if unique >= NEARLY * counted else several
         lead = f"Someone who knows {listing(known)} of a person finds {unique:,} of the {counted:,} {people} exactly."
-    elif any(check["model"] == "k_anonymity" for check in failing):
+    elif below and any(check["sensitive"] is None for check in failing):
         headline = f"{below:,} {people} are in groups below {k}"
         lead = f"Someone who knows {listing(known)} of a person is left with fewer than {k} to choose from."
     elif revealing:
@@ -365,8 +359,9 @@ def group_sizes(k: int) -> list[tuple[int, str]]:
     """Return the sizes of groups to choose from, with the published rules that have them."""
     titles: dict[int, list[str]] = {}
     for preset in presets().values():
-        if preset.audit and preset.size > 1:
-            titles.setdefault(preset.size, []).append(preset.title)
+        required = [parse_requirement(text).parameters.get("k", 1) for text in preset.audit]
+        if (size := max([preset.size, *required])) > 1:
+            titles.setdefault(size, []).append(preset.title)
     return sorted({**{k: ""}, **{size: names[0] for size, names in titles.items()}}.items())
 
 
@@ -435,7 +430,7 @@ def write_project(window: Window, project: Project, path: Path) -> None:
     is_own = window.saved is not None and path.absolute() == window.saved
     if exists(path) and not is_own:
         raise UsageError(f"{path.name!r} exists already, and no file is replaced. Choose another name.")
-    if not project.decided or not project.with_role(Role.KNOWN):
+    if not project.decided or not project.with_role(ColumnRole.KNOWN):
         raise UsageError("Decide about the columns first: a project has at least one column that others may know.")
     with contextlib.nullcontext() if is_own else only_new_files():
         write_text(path, project.text(path.absolute().parent, window.connection))

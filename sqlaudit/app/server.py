@@ -86,7 +86,7 @@ def serve(
             await server.serve(sockets=sockets)
         finally:
             ending.cancel()
-            await window.work.close()
+            await window.jobs.close()
 
     with PrivateFolder("app", _folder_for_browser() if browser else "") as folder:
         entry = folder.path / "sqlaudit.html"

@@ -143,6 +143,11 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
     relation = table.engine.open(table.target)
     order = [column.name for column in relation.columns]
     facts = {column.name: column for column in profile.columns}
+    roles = profile.roles
+    of_roles = dict.fromkeys(roles.sensitive, "sensitive") | dict.fromkeys(roles.identifiers, "identifiers")
+    proposed = of_roles | dict.fromkeys(roles.quasi_identifiers, "quasi_identifiers")
+    if profile.entity is not None:
+        proposed[profile.entity.column] = "entity"
     columns = []
     for name in order:
         column = facts.get(name)
@@ -157,8 +162,7 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
                 "empty": measured.nulls,
                 "distinct": measured.distinct,
                 "rare": measured.rows_below_5,
-                "role": proposal.role.value,
-                "is_known": proposal.concept is not None or proposal.role.value != "other",
+                "role": proposed.get(name) or ("insensitive" if proposal.concept or measured.constant else ""),
                 "is_weight": measured.kind in ("integer", "decimal", "float") and _is_weight(name, measured.label),
                 "reasons": list(proposal.reasons),
             }
@@ -166,7 +170,6 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
     return {
         "rows": profile.rows,
         "columns": columns,
-        "entity": None if profile.entity is None else [profile.entity.column, profile.entity.reason],
         "unreadable": list(profile.unreadable),
         "remarks": [remark.message for remark in profile.remarks],
         "is_cells": profile.cells is not None,

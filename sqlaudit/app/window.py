@@ -18,12 +18,12 @@ from starlette.staticfiles import StaticFiles
 
 from sqlaudit.app.door import read_form
 from sqlaudit.app.folders import Folders
+from sqlaudit.app.jobs import JobQueue, JobResult
 from sqlaudit.app.levels import show_levels
-from sqlaudit.app.project import History, Project, Role
+from sqlaudit.app.project import ColumnRole, Project, Versions
 from sqlaudit.app.publishing import show_release
-from sqlaudit.app.screens import CHANGES, Screen, proposed_roles, show_columns, show_open, show_verdict
+from sqlaudit.app.screens import CHANGES, AppScreen, proposed_roles, show_columns, show_open, show_verdict
 from sqlaudit.app.tasks import in_the_window
-from sqlaudit.app.work import Outcome, Work
 from sqlaudit.app.worker import stamp_of
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import SqlauditError
@@ -65,12 +65,12 @@ def _has_levels(project: Project) -> bool:
     return _is_decided(project) and bool(project.release.get("levels"))
 
 
-SCREENS: Sequence[Screen] = (
-    Screen("/open", "Open", show_open, "Use this table", lambda project: True),
-    Screen("/columns", "Columns", show_columns, "Show the verdict", _has_table),
-    Screen("/verdict", "Verdict", show_verdict, "Make it safe", _is_decided),
-    Screen("/safe", "Make it safe", show_levels, "Use these levels", _is_decided),
-    Screen("/release", "Release", show_release, "Write the release", _has_levels),
+SCREENS: Sequence[AppScreen] = (
+    AppScreen("/open", "Open", show_open, "Use this table", lambda project: True),
+    AppScreen("/columns", "Columns", show_columns, "Show the verdict", _has_table),
+    AppScreen("/verdict", "Verdict", show_verdict, "Make it safe", _is_decided),
+    AppScreen("/safe", "Make it safe", show_levels, "Use these levels", _is_decided),
+    AppScreen("/release", "Release", show_release, "Write the release", _has_levels),
 )
 """The screens, in the order of their steps."""
 
@@ -84,9 +84,9 @@ class Page:
     """
 
     window: Window
-    screen: Screen
+    screen: AppScreen
     is_pending: bool = False
-    failure: Outcome | None = None
+    failure: JobResult | None = None
     redirect: str = ""
 
     @property
@@ -101,7 +101,7 @@ class Page:
         return self._ask(task, read, arguments)
 
     def _ask(self, task: str, read: ReadOptions, arguments: Mapping[str, object]) -> Mapping[str, Any] | None:
-        outcome = self.window.work.result({"task": task, "place": self.window.place(read), "arguments": arguments})
+        outcome = self.window.jobs.result({"task": task, "place": self.window.place(read), "arguments": arguments})
         if outcome is None:
             self.is_pending = True
         elif outcome.error:
@@ -127,7 +127,7 @@ class Page:
         largest = max(sheets, key=lambda sheet: sheet["rows"] * sheet["columns"])
         return ReadOptions(sheet=largest["name"], skip=largest["title"])
 
-    def roles(self, described: Mapping[str, Any]) -> Mapping[str, Role]:
+    def roles(self, described: Mapping[str, Any]) -> Mapping[str, ColumnRole]:
         """Return the roles of the columns: those that were decided, or else the proposals."""
         return self.project.roles if self.project.decided else proposed_roles(described)
 
@@ -138,7 +138,7 @@ class Window:
 
     Args:
         folders: the list of files. db: the database that the window was started with, or that of a reopened project.
-        history: the versions of the project. work: what computes. written: names of the files written so far.
+        history: the versions of the project. jobs: what computes. written: names of the files written so far.
         notice: a sentence that the next page shows once. saved: the file of the project, once written or opened.
         kept: the version that is in it. writing: the job that writes a release, and the version that it writes.
         asked: the column and level whose labels a person has asked for, and the step in which.
@@ -148,8 +148,8 @@ class Window:
 
     folders: Folders
     db: Connection | None = None
-    history: History = field(default_factory=lambda: History([(Project(), "")]))
-    work: Work = field(default_factory=Work)
+    history: Versions = field(default_factory=lambda: Versions([(Project(), "")]))
+    jobs: JobQueue = field(default_factory=JobQueue)
     written: list[str] = field(default_factory=list)
     notice: str = ""
     saved: Path | None = None
@@ -168,9 +168,9 @@ class Window:
         """
         if name and self.db is None:
             project, _, _ = CHANGES["/file"](self, {"path": name})
-            self.history = History([(project, "")])
+            self.history = Versions([(project, "")])
         elif name:
-            self.history = History([(Project(table=name), "")])
+            self.history = Versions([(Project(table=name), "")])
 
     def page(self, path: str) -> Page:
         """Return a page of the screen with an address."""
@@ -209,7 +209,7 @@ class Window:
     @property
     def footer(self) -> str:
         """What has been written so far, as a sentence."""
-        if self.writing is not None and (outcome := self.work.ended(self.writing[0])[1]) and not outcome.error:
+        if self.writing is not None and (outcome := self.jobs.ended(self.writing[0])[1]) and not outcome.error:
             for name in filter(None, (self.writing[0]["arguments"][key] for key in ("file", "report"))):
                 self.has_written(Path(name))
         if not self.written:
@@ -224,7 +224,7 @@ class Window:
         return f"{Path(project.file).name or project.table}{sheet}" if project.has_table else ""
 
 
-class Answers:
+class Endpoints:
     """Answers to the requests that the door lets in.
 
     Args:
@@ -283,7 +283,7 @@ class Answers:
             return page, {}
         values = page.screen.show(page)
         if page.is_pending:
-            await self._window.work.settle(AT_ONCE)
+            await self._window.jobs.settle(AT_ONCE)
             page = self._window.page(path)
             values = page.screen.show(page)
         return page, values
@@ -311,13 +311,13 @@ class Answers:
     async def stop(self, request: Request) -> Response:
         """Stop what is computed."""
         form = dict(await read_form(request) or ())
-        await self._window.work.stop()
+        await self._window.jobs.stop()
         return RedirectResponse(_screen_of(form), 303)
 
     async def again(self, request: Request) -> Response:
         """Compute again what failed or was stopped."""
         form = dict(await read_form(request) or ())
-        self._window.work.forget()
+        self._window.jobs.forget()
         return RedirectResponse(_screen_of(form), 303)
 
     async def alive(self, _: Request) -> Response:
@@ -349,7 +349,7 @@ async def _failed(_: Request, error: Exception) -> Response:
 
 def make_app(window: Window) -> Starlette:
     """Return the app that shows and changes a window; the door stands before it."""
-    answers = Answers(window)
+    answers = Endpoints(window)
     routes = [
         Route("/", answers.home),
         *(Route(screen.path, answers.show) for screen in SCREENS),

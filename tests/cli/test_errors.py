@@ -127,7 +127,7 @@ def test_help_and_version() -> None:
         "Tools:",
     ]
     first = ran.out.partition("Begin with:\n")[2].partition("\n\n")[0]
-    assert re.findall(r"^  (\w+) ", first, re.MULTILINE) == ["demo", "profile", "audit", "test", "compare"]
+    assert re.findall(r"^  (\w+) ", first, re.MULTILINE) == ["demo", "app", "profile", "audit", "test", "compare"]
     listed = re.findall(r"^  ([a-z]+)  ", ran.out.partition("Begin with:")[2], re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
     assert max(len(line) for line in ran.out.splitlines()) <= 80

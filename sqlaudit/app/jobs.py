@@ -22,7 +22,7 @@ _DIED = "Reading this table took more memory than this computer has free, and wa
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobResult:
     """How a job ended: with plain data, or with the sentence of an error.
 
     Args:
@@ -35,11 +35,11 @@ class Outcome:
     kind: str = ""
 
 
-class Work:
+class JobQueue:
     """Jobs, their results by what they depend on, and the process that runs them."""
 
     def __init__(self) -> None:
-        self._results: OrderedDict[str, Outcome] = OrderedDict()
+        self._results: OrderedDict[str, JobResult] = OrderedDict()
         self._waiting: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
         self._running = ""
         self._process: Process | None = None
@@ -47,7 +47,7 @@ class Work:
         self.progress: tuple[str, float | None] = ("", None)
         """The step of the running job, and the share of it that is done; None = unknown."""
 
-    def result(self, job: Mapping[str, Any]) -> Outcome | None:
+    def result(self, job: Mapping[str, Any]) -> JobResult | None:
         """Return how a job ended; None while it waits or runs. One that is new waits from now on."""
         key = json.dumps(job, sort_keys=True)
         if key in self._results:
@@ -59,7 +59,7 @@ class Work:
                 self._loop = asyncio.create_task(self._run_waiting())
         return None
 
-    def ended(self, job: Mapping[str, Any]) -> tuple[bool, Outcome | None]:
+    def ended(self, job: Mapping[str, Any]) -> tuple[bool, JobResult | None]:
         """Return whether a job waits or runs, and how it ended; it is never begun by this."""
         key = json.dumps(job, sort_keys=True)
         return key == self._running or key in self._waiting, self._results.get(key)
@@ -87,7 +87,7 @@ class Work:
         for key in stopped:
             self._results.pop(key, None)
             if keep:
-                self._keep(key, Outcome(error="This was stopped.", kind="Stopped"))
+                self._keep(key, JobResult(error="This was stopped.", kind="Stopped"))
 
     def forget(self) -> None:
         """Forget errors, so that their jobs run again."""
@@ -110,7 +110,7 @@ class Work:
         await process.wait()
         remove_leftovers()
 
-    def _keep(self, key: str, outcome: Outcome) -> None:
+    def _keep(self, key: str, outcome: JobResult) -> None:
         self._results[key] = outcome
         while len(self._results) > _KEPT:
             self._results.popitem(last=False)
@@ -125,7 +125,7 @@ class Work:
                 key, self._running = self._running, ""
             self._keep(key, outcome)
 
-    async def _answer(self, job: Mapping[str, Any]) -> Outcome:
+    async def _answer(self, job: Mapping[str, Any]) -> JobResult:
         """Give a job to the process, and wait for its answer."""
         if self._process is None:
             command = (sys.executable, "-P", "-m", "sqlaudit.app.worker")
@@ -143,11 +143,11 @@ class Work:
             if "progress" in answer:
                 self.progress = (answer["progress"][0].replace("_", " "), answer["progress"][1])
             elif "result" in answer:
-                return Outcome(answer["result"])
+                return JobResult(answer["result"])
             else:
-                return Outcome({}, answer["error"], tuple(answer["fields"]), answer["kind"])
+                return JobResult({}, answer["error"], tuple(answer["fields"]), answer["kind"])
         code = await process.wait()
         if self._process is process:
             self._process = None
             remove_leftovers()
-        return Outcome(error=_DIED if code < 0 else _FAILED, kind="MemoryError" if code < 0 else "InternalError")
+        return JobResult(error=_DIED if code < 0 else _FAILED, kind="MemoryError" if code < 0 else "InternalError")
