@@ -44,6 +44,8 @@ class JobQueue:
         self._running = ""
         self._process: Process | None = None
         self._loop: asyncio.Task[None] | None = None
+        self.task = ""
+        """The task of the running job."""
         self.progress: tuple[str, float | None] = ("", None)
         """The step of the running job, and the share of it that is done; None = unknown."""
 
@@ -118,7 +120,7 @@ class JobQueue:
     async def _run_waiting(self) -> None:
         while self._waiting:
             self._running, job = self._waiting.popitem(last=False)
-            self.progress = ("", None)
+            self.task, self.progress = job["task"], ("", None)
             try:
                 outcome = await self._answer(job)
             finally:

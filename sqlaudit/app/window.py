@@ -50,6 +50,19 @@ ACTIONS = {
     "labels": ("Use value labels", "labels"),
 }
 """The action after an error, by the option that its sentence names: its words, and the field of the first screen."""
+DOING = {
+    "": "Reading the table",
+    "sheets": "Looking for sheets",
+    "describe": "Reading the table",
+    "verdict": "Looking for people who can be singled out",
+    "causes": "Looking for the columns that cause it",
+    "explore": "Comparing all combinations of levels",
+    "combination": "Checking these levels",
+    "labels": "Reading the labels",
+    "release": "Auditing the release",
+    "write": "Writing the release, reading it back and auditing it",
+}
+"""What a page says while a task runs; the steps of the engine have its words."""
 _HERE = Path(__file__).parent
 
 
@@ -241,7 +254,7 @@ class Endpoints:
             lstrip_blocks=True,
         )
         self._templates.filters |= {"count": count, "percent": percent, "visible": visible}
-        self._templates.globals |= {"plural": plural, "listing": listing}
+        self._templates.globals |= {"plural": plural, "listing": listing, "doing": DOING}
 
     def _render(self, name: str, page: Page | None = None, **values: object) -> HTMLResponse:
         window = self._window
