@@ -60,6 +60,8 @@ class Door:
         """Number of requests so far, by which the server knows that the window is used."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
         headers: dict[bytes, list[bytes]] = {}

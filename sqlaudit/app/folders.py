@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import is_folder, resolved
 from sqlaudit.engines.duckdb.paths import format_of_name
 
 _MOST = 2000
@@ -30,12 +31,12 @@ class Folders:
         Raises:
             UsageError: there is none, or it is not below home or the start.
         """
-        resolved = folder.resolve()
-        if not any(resolved.is_relative_to(root) for root in self.roots):
+        path = resolved(folder)
+        if not self._is_listed(path):
             raise UsageError("The list shows folders below your home folder. Type the path of a file elsewhere.")
-        if not resolved.is_dir():
+        if not is_folder(path):
             raise UsageError("This folder is no longer there. Choose another one.")
-        self.shown = resolved
+        self.shown = path
 
     def listing(self) -> list[tuple[str, bool]]:
         """Return (name, True for a folder) of what can be chosen: folders first, then tables and projects.

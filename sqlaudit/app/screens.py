@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import exists, expanded, is_file, only_new_files, write_text
+from sqlaudit.base.files import exists, expanded, is_file, is_folder, only_new_files, write_text
 from sqlaudit.base.names import closest
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.spec import DATE_ORDERS, ReadOptions, Sampling
@@ -107,7 +107,7 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
     if not exists(path):
         names = [name for name, is_folder in window.folders.listing() if not is_folder]
         raise UsageError(f"There is no file {typed!r}.{closest(path.name, names)}")
-    if path.is_dir():
+    if is_folder(path):
         window.folders.enter(path)
         return window.history.project, "", "/open"
     if not is_file(path):

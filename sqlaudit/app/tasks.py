@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlaudit
+from sqlaudit.audits.request import request_verdicts
+from sqlaudit.audits.run import audit_table
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import InputError, SqlauditError
+from sqlaudit.base.names import untyped
 from sqlaudit.base.options import request_from
 from sqlaudit.base.spec import Limits, ReadOptions, Roles, Sampling, Target
 from sqlaudit.engines import connect
+from sqlaudit.models.registry import parse_requirements
 from sqlaudit.profiles.names import words_of
 
 if TYPE_CHECKING:
-    from sqlaudit.audits.result import AuditResult
+    from sqlaudit.base.relation import Relation
     from sqlaudit.engines.contract import Engine
 
 Task = Callable[..., Mapping[str, Any]]
@@ -90,6 +94,8 @@ class OpenTable:
             db = self.place["db"]
             self._engine = connect(None if db is None else Whereabouts(**db), Limits(), self.target)
             self._engine.progress = self._progress
+            # Each function opens the table again, which reads an Excel file as often
+            vars(self._engine)["open"] = cache(self._engine.open)
         return self._engine
 
     def check_unchanged(self) -> None:
@@ -184,40 +190,43 @@ def _is_weight(name: str, label: str) -> bool:
     return bool(_WEIGHTS.intersection([*words_of(name), *words_of(label)]))
 
 
-_Roles = Mapping[str, Sequence[str]]
+_Columns = Mapping[str, Sequence[str]]
 
 
-def _audit(table: OpenTable, roles: _Roles, requirements: Sequence[str], sampling: Sequence[str]) -> AuditResult:
-    """Audit the table with roles by their keys of a policy; columns that name people count as left out."""
+def _roles(roles: _Columns, sampling: Sequence[str] = ("", "")) -> Roles:
+    """Return the roles of columns that stand under the keys of a policy, and how the table is a sample."""
     sampled = {sampling[0]: sampling[1]} if sampling[0] else {}
     if roles["weights"]:
         sampled = {"weights": roles["weights"][0]}
-    return sqlaudit.audit(
-        table.target,
-        db=table.engine,
-        roles=Roles(
-            quasi_identifiers=tuple(roles["quasi_identifiers"]),
-            sensitive=tuple(roles["sensitive"]),
-            identifiers=tuple(roles["identifiers"]),
-            entity=next(iter(roles["entity"]), None),
-            sampling=request_from(Sampling, sampled),
-        ),
-        accept_identifier=list(roles["identifiers"]),
-        insensitive=list(roles["insensitive"]),
-        require=list(requirements),
-        failing_classes=0,
-        worst_classes=0,
+    return Roles(
+        quasi_identifiers=tuple(roles["quasi_identifiers"]),
+        sensitive=tuple(roles["sensitive"]),
+        identifiers=tuple(roles["identifiers"]),
+        entity=next(iter(roles["entity"]), None),
+        sampling=request_from(Sampling, sampled),
     )
 
 
 @task
-def verdict(table: OpenTable, roles: _Roles, requirements: Sequence[str], sampling: Sequence[str]) -> Mapping[str, Any]:
+def verdict(
+    table: OpenTable, roles: _Columns, requirements: Sequence[str], sampling: Sequence[str]
+) -> Mapping[str, Any]:
     """Return the figures of the table as it is, and how each requirement ends.
 
     Args:
         roles: columns by role. requirements: as the command line has them. sampling: an option's name and its text.
     """
-    result = _audit(table, roles, requirements, sampling).to_dict()
+    audited = sqlaudit.audit(
+        table.target,
+        db=table.engine,
+        roles=_roles(roles, sampling),
+        accept_identifier=list(roles["identifiers"]),  # they are left out of a release
+        insensitive=list(roles["insensitive"]),
+        require=list(requirements),
+        failing_classes=0,
+        worst_classes=0,
+    )
+    result = audited.to_dict()
     checks = [check for check in result["checks"] if check["required"] is not None or check["status"] is not None]
     return {
         "rows": result["target"]["rows"],
@@ -232,22 +241,28 @@ def verdict(table: OpenTable, roles: _Roles, requirements: Sequence[str], sampli
 
 
 @task
-def causes(table: OpenTable, roles: _Roles, k: int) -> Mapping[str, Any]:
+def causes(table: OpenTable, roles: _Columns, k: int) -> Mapping[str, Any]:
     """Return for each column that others may know the rows in groups below k by it alone, and without it.
 
     Args:
         roles: columns by role. k: the size of a group.
     """
-    known = list(roles["quasi_identifiers"])
+    known, relation = roles["quasi_identifiers"], table.engine.open(table.target)
     found = []
     for column in known:
         others = [other for other in known if other != column]
-        below = partial(_rows_below, table, roles, k)
-        found.append({"column": column, "alone": below([column]), "without": below(others) if others else 0})
-    return {"columns": sorted(found, key=lambda one: (-one["alone"], one["without"]))}
+        rows_below = partial(_rows_below, table.engine, table.target, relation, k, roles["entity"])
+        found.append({"column": untyped(column), "alone": rows_below([column]), "without": rows_below(others)})
+    return {"columns": sorted(found, key=lambda cause: (-cause["alone"], cause["without"]))}
 
 
-def _rows_below(table: OpenTable, roles: _Roles, k: int, known: Sequence[str]) -> int:
-    only = {**roles, "quasi_identifiers": known, "sensitive": [], "weights": []}
-    sizes = _audit(table, only, [f"k={k}"], ("", "")).classes.sizes
+def _rows_below(
+    engine: Engine, target: Target, relation: Relation, k: int, entity: Sequence[str], known: Sequence[str]
+) -> int:
+    """Return the rows, or people, in groups below k of those columns that others may know."""
+    if not known:
+        return 0
+    requirements = parse_requirements(f"k={k}")
+    request = request_verdicts(target, Roles(tuple(known), entity=next(iter(entity), None)), requirements)
+    sizes = audit_table(engine, request, relation=relation).classes.sizes
     return sum(size * groups for size, groups in sizes if size < k)

@@ -276,7 +276,9 @@ class Endpoints:
         page, values = await self._page(request.url.path)
         if page.redirect:
             return RedirectResponse(page.redirect, 303)
-        notice, window.notice = window.notice, ""
+        notice = window.notice
+        if not page.is_pending:  # else it would be gone with the next look at what is computed
+            window.notice = ""
         named = page.failure.fields if page.failure else ()
         return self._render(
             f"{page.screen.path[1:]}.html",

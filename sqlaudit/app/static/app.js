@@ -9,7 +9,10 @@ function show(html, url) {
   const open = [...document.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
   for (const part of ["header", "main", "footer"]) {
     const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
-    if (old && fresh && old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+    if (!old || !fresh || old.innerHTML === fresh.innerHTML) continue;
+    const [working, progress] = [old.querySelector("[data-working]"), fresh.querySelector("[data-working]")];
+    if (working && progress) working.innerHTML = progress.innerHTML; // a list that is open below stays so
+    if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
   }
   for (const summary of document.querySelectorAll("details > summary"))
     if (open.includes(summary.textContent)) summary.parentElement.open = true;
