@@ -187,6 +187,8 @@ def change_levels(window: Window, form: Form) -> tuple[Project, str, str]:
     if "share" in form:
         share = _share(form["share"])
     differing = [column for column in columns if levels[column["name"]] != old[column["name"]]]
+    if not differing and share == share_of(project) and not form.get("use"):
+        return project, "", "/safe"
     if len(differing) == 1:
         column = differing[0]
         label = f"{column['name']} {words(column, column['levels'].index(levels[column['name']]))}"
@@ -213,7 +215,7 @@ def with_levels(
         "keep_column": explored["suspects"],
         "to": to,
     }
-    return replace(project, release={key: value for key, value in release.items() if value or key == "levels"})
+    return replace(project, release={key: value for key, value in release.items() if value})
 
 
 def _share(text: str) -> Fraction:
