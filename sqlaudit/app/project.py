@@ -244,7 +244,7 @@ def read_project(path: Path) -> tuple[Project, Connection | None]:
         file="" if entry.connection else str(Path(target.relation).absolute()),
         table=target.relation if entry.connection else "",
         read=target.read,
-        is_read=True,
+        is_read=not entry.connection,
         roles={untyped(name): role for role, names in listed.items() for name in names},
         decided=True,
         sampling=(sampled[0], section[sampled[0]].text(sampled[0])) if sampled else ("", ""),

@@ -233,7 +233,7 @@ def change_roles(window: Window, form: Form) -> tuple[Project, str, str]:
     label = f"role of {differing[0]}" if len(differing) == 1 else f"roles of {len(differing)} columns"
     project = replace(page.project, roles=roles, decided=True)
     if differing:
-        project = replace(project, release={})
+        project = replace(project, release={}, sampling=("", "") if weights else project.sampling)
     if after == "/verdict" and (problem := why_no_verdict(described, roles)):
         window.notice = problem
         after = "/columns"
@@ -302,7 +302,26 @@ def show_verdict(page: Page) -> Shown:
     if found is None:
         return shown
     shown |= {"found": found, "causes": causes, **judge(page.project, found, k)}
+    if causes and causes["columns"]:
+        shown["advice"] = advise(causes["columns"], shown["counted"], shown["people"], k)
+    if (page.project.sampling[0] or shown["has_weights"]) and causes is not None:
+        sampling = list(page.project.sampling)
+        shown["population"] = page.result("population", roles=roles_by_key(roles), sampling=sampling)
     return shown
+
+
+def advise(causes: Sequence[Shown], counted: int, people: str, k: int) -> str:
+    """Return what follows from the column that does most."""
+    first, others = causes[0], len(causes) - 1
+    if not first["without"]:
+        return f"Without {first['column']}, nobody is in a group below {k}."
+    if not others or not counted:
+        return ""
+    left = percent(first["without"] / counted)
+    return (
+        f"{first['column']} does most. Removing it is not enough: the other {plural(others, 'column')} still "
+        f"{'leaves' if others == 1 else 'leave'} {left} of the {people} in groups below {k}."
+    )
 
 
 def judge(project: Project, found: Shown, k: int) -> Shown:

@@ -19,6 +19,7 @@ from sqlaudit.base.spec import Limits, ReadOptions, Roles, Sampling, Target
 from sqlaudit.engines import connect
 from sqlaudit.models.registry import parse_requirements
 from sqlaudit.profiles.names import words_of
+from sqlaudit.reports.document import figure, percent
 
 if TYPE_CHECKING:
     from sqlaudit.base.relation import Relation
@@ -241,8 +242,25 @@ def verdict(
 
 
 @task
+def population(table: OpenTable, roles: _Columns, sampling: Sequence[str]) -> Mapping[str, Any]:
+    """Return what a sample shows of its population: the estimated figures of an audit, with how far they were off."""
+    audited = sqlaudit.audit(
+        table.target, db=table.engine, roles=_roles({**roles, "sensitive": [], "identifiers": []}, sampling)
+    )
+    figures = []
+    for check in audited.to_dict()["checks"]:
+        if check["title"].endswith("(estimated)") and check["level"] is not None:
+            is_share = "share" in check["levels"]
+            text = percent(check["level"]) if is_share else figure(check["level"])
+            figures.append([check["title"].removesuffix(" (estimated)").capitalize(), text])
+    return {"figures": figures}
+
+
+@task
 def causes(table: OpenTable, roles: _Columns, k: int) -> Mapping[str, Any]:
     """Return for each column that others may know the rows in groups below k by it alone, and without it.
+
+    The column without which fewest rows are left in such groups comes first.
 
     Args:
         roles: columns by role. k: the size of a group.
@@ -253,7 +271,7 @@ def causes(table: OpenTable, roles: _Columns, k: int) -> Mapping[str, Any]:
         others = [other for other in known if other != column]
         rows_below = partial(_rows_below, table.engine, table.target, relation, k, roles["entity"])
         found.append({"column": untyped(column), "alone": rows_below([column]), "without": rows_below(others)})
-    return {"columns": sorted(found, key=lambda cause: (-cause["alone"], cause["without"]))}
+    return {"columns": sorted(found, key=lambda cause: (cause["without"], -cause["alone"]))}
 
 
 def _rows_below(

@@ -157,6 +157,7 @@ class Window:
         asked: the column and level whose labels a person has asked for, and the step in which.
         papers: what is written beside the release: `project`, `report`.
         is_ended: True when the window was closed by its button.
+        turn: counts how often all was read again; no result of an earlier turn is shown.
     """
 
     folders: Folders
@@ -171,7 +172,7 @@ class Window:
     asked: tuple[str, str, int] | None = None
     papers: frozenset[str] = frozenset({"project"})
     is_ended: bool = False
-    stamps: dict[str, list[int] | None] = field(default_factory=dict)
+    turn: int = 0
 
     def open(self, name: str) -> None:
         """Choose the table that the window was started with: a file, or one of its database; empty = none.
@@ -194,7 +195,8 @@ class Window:
         project = self.history.project
         db = None if self.connection is None else asdict(database_of(self.connection))
         stamp = stamp_of(project.file) if project.file else None
-        return {"db": db, "relation": project.file or project.table, "read": asdict(read), "stamp": stamp}
+        relation = project.file or project.table
+        return {"db": db, "relation": relation, "read": asdict(read), "stamp": stamp, "turn": self.turn}
 
     @property
     def connection(self) -> Connection | None:
@@ -330,9 +332,10 @@ class Endpoints:
         return RedirectResponse(_screen_of(form), 303)
 
     async def again(self, request: Request) -> Response:
-        """Compute again what failed or was stopped."""
+        """Read the table again, and compute all of it."""
         form = dict(await read_form(request) or ())
         self._window.jobs.forget()
+        self._window.turn += 1
         return RedirectResponse(_screen_of(form), 303)
 
     async def alive(self, _: Request) -> Response:

@@ -20,6 +20,8 @@ from typing import IO, Any
 
 _LEAVING = 3.0
 """Seconds in which a job has to end after the window has gone."""
+_RESTING = 60.0
+"""Seconds without a job after which a database's connection, and its snapshot of all tables, is given back."""
 _OUT_OF_MEMORY = (
     "Reading this table takes more memory than this computer has free. Close other programs, or save a smaller table."
 )
@@ -54,11 +56,20 @@ class _Bench:
         threading.Thread(target=self._listen, args=(lines,), daemon=True).start()
         try:
             with contextlib.suppress(BrokenPipeError):
-                while self._arrived.acquire() and (job := self._jobs.pop(0)) is not None:
+                while (job := self._next()) is not None:
                     self._say(self._run(job))
         finally:
             if self._table is not None:
                 self._table.close()
+
+    def _next(self) -> Mapping[str, Any] | None:
+        """Return the next job; None when there will be none. A database that waits long is left alone meanwhile."""
+        if not self._arrived.acquire(timeout=_RESTING):
+            if self._table is not None and self._table.place["db"] is not None:
+                self._table.close()
+                self._table = None
+            self._arrived.acquire()
+        return self._jobs.pop(0)
 
     def _listen(self, lines: IO[str]) -> None:
         """Take jobs; at a `stop`, cancel the statement that runs; when the window is gone, end."""

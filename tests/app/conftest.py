@@ -20,6 +20,7 @@ from sqlaudit.app import door as door_module
 from sqlaudit.app.door import Door
 from sqlaudit.app.folders import Folders
 from sqlaudit.app.window import Window, make_app
+from sqlaudit.gates.result import Connection
 
 PORT = 4711
 CSV = "id,age,zip,job,income\n" + "".join(
@@ -41,7 +42,7 @@ class Person:
 
     def get(self, path: str) -> str:
         """Return the page of an address when it has been computed."""
-        for _ in range(120):
+        for _ in range(400):
             text = self.client.get(path).text
             if "data-working" not in text:
                 return text
@@ -79,10 +80,14 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
 
 
 @contextmanager
-def at_the_window(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+def at_the_window(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, db: Connection | None = None, name: str = ""
+) -> Iterator[Person]:
+    """Yield a person before the door of a window that was started with a table."""
     monkeypatch.setattr(door_module, "_is_ours", lambda client, port: True)  # there is no socket here
     monkeypatch.chdir(folder)
-    window = Window(Folders(folder))
+    window = Window(Folders(folder), db)
+    window.open(name)
     door = Door(make_app(window), PORT)
     with TestClient(door, base_url=f"http://{door.hosts[0]}", raise_server_exceptions=False) as client:
         yield Person(client, door, window)

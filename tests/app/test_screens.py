@@ -95,6 +95,27 @@ def test_a_verdict_is_never_older_than_its_roles(person: Person, people: Path) -
     assert "Choose another table" in page
 
 
+def test_a_statistician_says_that_the_table_is_a_sample(person: Person, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    rows = "".join(f"{chance.randrange(90)},{chance.randrange(40)},{chance.randrange(9)}\n" for _ in range(900))
+    (tmp_path / "people.csv").write_text("age,zip,weight\n" + rows, encoding="utf-8")
+    person.post("/file", {"path": "people.csv"})
+    page = person.post("/read", {"use": "1"})
+    assert re.search('name="role-2" value="weights"', page)
+    assert not re.search('name="role-0" value="weights"', page)
+    person.decide(age=KNOWN, zip=KNOWN, weight=NEITHER)
+    form = {"size": "5", "sampled": "sampling_fraction", "apply": "1"}
+    for wrong in ("", "0", "2", "x", "110%"):
+        assert 'role="alert"' in person.post("/requirement", {**form, "sampling": wrong}, "/verdict"), wrong
+    page = text_of(person.post("/requirement", {**form, "sampling": "1%"}, "/verdict"))
+    assert "Population uniqueness" in page
+    assert "sampling_fraction: 1%" in person.window.history.project.text(tmp_path)
+    person.decide(age=KNOWN, zip=KNOWN, weight="weights")
+    (tmp_path / "p.yml").write_text(person.window.history.project.text(tmp_path), encoding="utf-8")
+    assert read_project(tmp_path / "p.yml")[0] == person.window.history.project
+    assert person.window.history.project.sampling == ("", "")
+
+
 def test_steps_are_undone_and_done_again(person: Person, people: Path) -> None:
     person.post("/file", {"path": "people.csv"})
     person.post("/read", {"use": "1"})
