@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sqlaudit.audits.disclosure.attribute import Disclosure
-from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, by_hand, never
+from sqlaudit.base.errors import STOPPED, BudgetSpent, Stop, Undecidable, by_hand, never
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.classes.opening import describe_roles
 from sqlaudit.engines.contract import Engine, provenance
@@ -16,8 +16,17 @@ from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
+from sqlaudit.lattices.proposals import propose
 from sqlaudit.lattices.request import Find, LatticeRequest
-from sqlaudit.lattices.result import DisclosedNode, LatticeColumn, LatticeNode, LatticeResult, LocalOptimum, Strategies
+from sqlaudit.lattices.result import (
+    DisclosedNode,
+    LatticeColumn,
+    LatticeNode,
+    LatticeProposal,
+    LatticeResult,
+    LocalOptimum,
+    Strategies,
+)
 from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
 from sqlaudit.lattices.search.loss import NodeLoss
@@ -28,6 +37,10 @@ from sqlaudit.reports.document import listing, plural
 
 MOST_PRICED = 20_000
 """Nodes that a result lists one by one, with their verdict and loss."""
+MOST_SWEPT = 10**8
+"""Finest classes times nodes up to which all nodes are decided for proposals: about a second."""
+MOST_HELD = 2**21
+"""Finest classes that proposals hold in memory."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,8 @@ def result_of(
     answers = _answers(request.find, search, outcome, nodes) if outcome else _answers_without_rows(search)
     if outcome and outcome.complete and request.knowledge:
         answers |= _disclosures(search, stop)
+    if outcome and outcome.complete and request.find is not Find.CHAIN and search.section.is_whole:
+        answers |= _proposals(search, outcome, answers, stop)
     return LatticeResult(
         target=request.target.name,
         rows=evaluator.rows,
@@ -193,6 +208,33 @@ def _strategies(search: LatticeSearch, outcome: SearchOutcome, safe: Sequence[La
     if local.optima is not None:
         optima = tuple(LocalOptimum(section.outer(node), losses[node], number) for node, number in local.optima)
     return Strategies(local.strategies, local.without, local.loss_decreases, optima)
+
+
+def _proposals(
+    search: LatticeSearch, outcome: SearchOutcome, answers: Mapping[str, object], stop: Stop
+) -> dict[str, object]:
+    """Return the proposals where every safe node has a loss already, or all nodes are soon decided in memory."""
+    safe: Sequence[LatticeNode] = answers["safe_nodes"]  # type: ignore[assignment]
+    if outcome.best is None:
+        return {"proposals": ()}
+    if len(safe) != outcome.counts.safe or any(node.loss is None for node in safe):
+        evaluator, nodes, limit_rows = search.evaluator, outcome.counts.nodes, search.evaluator.limit_rows
+        if nodes > MOST_PRICED or evaluator.tuples > MOST_HELD or nodes * evaluator.tuples > MOST_SWEPT:
+            return {}
+        try:
+            swept = evaluator.sweep(search.losses)
+            if swept is None or not swept.is_priced:
+                return {}
+            safe = [node_of(verdict, loss) for verdict, loss in swept.nodes(limit_rows, stop) if verdict.safe]
+        except STOPPED as why:
+            return {"complete": False, "stopped": "interrupted"} if by_hand(why) else {}
+        except Undecidable:  # the search itself needed no verdict on some nodes
+            return {}
+    columns = [(hierarchy.column, hierarchy.height) for hierarchy in search.hierarchies if hierarchy.takes_part]
+    named = propose(safe, columns, search.price([search.section.top])[0])
+    chosen = ((one.name, one.node) for one in named)
+    proposals = (LatticeProposal(name, node.levels, node.loss or 0.0, node.failing_rows) for name, node in chosen)
+    return {"proposals": tuple(proposals)}
 
 
 def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:

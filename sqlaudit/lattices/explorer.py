@@ -5,7 +5,7 @@
         explorer.columns, explorer.rows                # LatticeColumn: .name, .levels (names), .height, .groups
         explorer.nodes()                               # all nodes, decided and priced (the first call computes them)
         explorer.node((4, 5, 0, 0, 1, 1))              # or {"age": "10 years"}: levels by number or name, others 0
-        explorer.frontier(), explorer.proposals()
+        explorer.frontier(), explorer.proposals()      # of a proposal: .name, .node
         explorer.causes(), explorer.distribution("age", 1), explorer.labels("age", 1)
 
 The figures are those of `lattice` and of an audit of the release: same histogram, same models, same losses. The table
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from functools import cached_property
 from types import TracebackType
 from typing import Self
@@ -39,6 +40,8 @@ from sqlaudit.lattices.search.loss import round_loss
 from sqlaudit.lattices.swept import NodeSweep
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
+PRICED = Fraction(1, 10)
+"""Share of rows left out up to which the nodes of a lattice are priced, if the suppression limit is not larger."""
 MOST_BINS = 200
 """Labels of a distribution that are listed one by one, and labels that a preview shows."""
 
@@ -51,11 +54,13 @@ class ExploredNode:
         levels: in the order of the columns.
         rows_left_out: rows in classes that fail, which its release leaves out.
         meets: True if these are within the suppression limit and all other requirements are met.
-        loss: under the measure of the request, these rows left out; None where it was not computed.
+        loss: under the measure of the request, these rows left out; None where it was not computed, because they are
+            more than the limit and a tenth of all rows, and the node was not asked for by its levels.
         classes: equivalence classes, failing ones included.
         smallest, smallest_left: rows (people, with an entity) of the smallest class, and of the smallest that does not
             fail; None where the latter is not known.
-        fails: the requirements that classes fail.
+        fails: the requirements that classes fail; empty unless the node was asked for by its levels.
+        figures_fail: True if a figure of the whole table fails, which leaving out rows does not change.
     """
 
     levels: Node
@@ -67,10 +72,16 @@ class ExploredNode:
     smallest_left: int | None
     fails: tuple[Shortfall, ...] = ()
 
+    figures_fail: bool = False
+
     @property
-    def left_out(self) -> int:
+    def failing_rows(self) -> int:
         """Rows that its release leaves out."""
         return self.rows_left_out
+
+    def meets_with(self, limit_rows: int) -> bool:
+        """Return True if it is safe when at most so many rows may be left out."""
+        return self.rows_left_out <= limit_rows and not self.figures_fail
 
 
 @dataclass(frozen=True)
@@ -178,7 +189,7 @@ class Explorer:
             BudgetSpent: `stop` returned True.
         """
         if not self._nodes:
-            self._nodes = tuple(self._explore(list(self._search.section.nodes()), stop))
+            self._nodes = tuple(self._explore(list(self._search.section.nodes()), stop, every=True))
         return self._nodes
 
     def node(self, levels: Sequence[int | str] | Mapping[str, int | str]) -> ExploredNode:
@@ -190,11 +201,11 @@ class Explorer:
         Raises:
             UsageError: no such column or level.
         """
-        (node,) = self._explore([self._levels(levels)], never)
+        (node,) = self._explore([self._levels(levels)], never, every=False)
         return node
 
     def frontier(self) -> tuple[ExploredNode, ...]:
-        """Return the nodes that no other beats, fewest rows left out first.
+        """Return the priced nodes that no other beats, fewest rows left out first.
 
         A node beats another one if it leaves out no more rows and loses no more, and one of them is less. Of nodes that
         are equal in both the one of the finest levels is there.
@@ -205,9 +216,14 @@ class Explorer:
                 front.append(node)
         return tuple(front)
 
-    def proposals(self) -> tuple[Named[ExploredNode], ...]:
-        """Return at most three safe nodes that differ for a reader, by the rule of `lattices.proposals`."""
-        safe = self._priced([node for node in self.nodes() if node.meets])
+    def proposals(self, limit_rows: int | None = None) -> tuple[Named[ExploredNode], ...]:
+        """Return at most three safe nodes that differ for a reader, by the rule of `lattices.proposals`.
+
+        Args:
+            limit_rows: at most so many rows may be left out, of priced nodes; None = as many as the request allows.
+        """
+        limit = self.limit_rows if limit_rows is None else limit_rows
+        safe = [node for node in self._priced(self.nodes()) if node.meets_with(limit)]
         (top,) = self._search.price([self._search.section.top])
         return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
 
@@ -309,11 +325,12 @@ class Explorer:
     def _sweep(self) -> NodeSweep | None:
         return self._search.evaluator.sweep(self._search.losses)
 
-    def _explore(self, nodes: Sequence[Node], stop: Stop) -> list[ExploredNode]:
+    def _explore(self, nodes: Sequence[Node], stop: Stop, *, every: bool) -> list[ExploredNode]:
         """Return nodes with their figures and losses, in their order."""
         decided: dict[Node, tuple[Verdict, float | None]]
-        if self._sweep is not None and len(nodes) > 1 and self._search.section.is_whole:
-            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(stop)}
+        priced_rows = max(self.limit_rows, int(PRICED * self.rows))
+        if self._sweep is not None and every and self._search.section.is_whole:
+            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(priced_rows, stop)}
         elif self._sweep is not None:
             decided = {node: self._sweep.node(node) for node in nodes}
         else:
@@ -339,7 +356,14 @@ def _rank(node: ExploredNode) -> tuple[float, Node]:
 
 
 def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
-    left = verdict.smallest_left if verdict.failing_rows else verdict.smallest
     return ExploredNode(
-        verdict.node, verdict.failing_rows, verdict.safe, loss, verdict.classes, verdict.smallest, left, verdict.fails
+        verdict.node,
+        verdict.failing_rows,
+        verdict.safe,
+        loss,
+        verdict.classes,
+        verdict.smallest,
+        verdict.smallest_left if verdict.failing_rows else verdict.smallest,
+        verdict.fails,
+        any(shortfall.classes is None for shortfall in verdict.fails),
     )

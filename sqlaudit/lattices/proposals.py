@@ -36,7 +36,7 @@ class Priced(Protocol):
     def loss(self) -> float | None: ...
 
     @property
-    def left_out(self) -> int:
+    def failing_rows(self) -> int:
         """Rows that its release leaves out."""
 
 
@@ -64,7 +64,7 @@ def propose(nodes: Sequence[N], columns: Sequence[tuple[str, int]], coarsest: fl
         return []
     best, most = ranked[0], (ranked[0].loss or 0.0) + POINTS / 100 * coarsest
     near = [node for node in ranked if round_loss(node.loss or 0.0) <= round_loss(most)]
-    no_one = next((node for node in ranked if not node.left_out), None) if best.left_out else None
+    no_one = next((node for node in ranked if not node.failing_rows), None) if best.failing_rows else None
     room = MOST - 1 - (no_one is not None)
     others: dict[int, N] = {}
     for place in _coarsened(best.levels, columns):

@@ -314,6 +314,7 @@ class LatticeReport(MeasuredReport[LatticeResult]):
 
     def sections(self, result: LatticeResult) -> Iterator[tuple[doc.Section, ...]]:
         yield doc.section("Generalization", *_node(result))
+        yield doc.section("Proposals", _proposals(result))
         yield doc.section("Why no generalization is safe", result.why)
         if result.find == "minimal" or (result.find == "all" and not result.safe_nodes):
             yield doc.section("Minimal safe generalizations", *_nodes(result, result.minimal, "minimal one"))
@@ -340,6 +341,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield "coarser nodes stay safe", inherited
         yield "loss can fall at coarser nodes", can_fall
         yield "warnings only", ", ".join(result.warn_only)
+        if result.best and result.proposals is None and result.find != "chain":
+            yield "proposals", "not computed: needs all safe nodes and their losses"
 
 
 def _requested(result: LatticeResult) -> list[str]:
@@ -393,6 +396,20 @@ def _node(result: LatticeResult) -> Iterator[doc.Content]:
     if best.fails:
         yield "Why rows were suppressed:"
         yield (_short(one, result.rows) for one in best.fails)
+
+
+def _proposals(result: LatticeResult) -> doc.Table | None:
+    """Return the proposals where there is a choice among them."""
+    if len(proposals := result.proposals or ()) < 2:
+        return None
+    return doc.table_of(
+        proposals,
+        ("Proposal", "name"),
+        ("Generalization", lambda one: _changes(result, one.levels)),
+        ("Levels", lambda one: node_text(one.levels)),
+        (f"#{_title(result)}", "loss"),
+        ("#Suppressed", "suppressed_rows"),
+    )
 
 
 def _becoming(column: LatticeColumn, level: int) -> str:

@@ -110,6 +110,22 @@ class LatticeNode(Documented):
 
 
 @dataclass(frozen=True)
+class LatticeProposal(Documented):
+    """A safe node that differs from the others for a reader; see `lattices.proposals`.
+
+    Args:
+        name: what it keeps that others do not, or `Leave out no one`.
+        levels: in the order of the columns. loss: under the measure of the search.
+        suppressed_rows: rows that its release leaves out.
+    """
+
+    name: str
+    levels: Levels
+    loss: float
+    suppressed_rows: int
+
+
+@dataclass(frozen=True)
 class DisclosedNode(Documented):
     """Worst-case disclosure of one sensitive attribute at a node.
 
@@ -232,6 +248,8 @@ class LatticeResult(MeasuredResult, Shown):
         best: the safe node of smallest loss; when the search was stopped, of those known. For a chain its finest safe
             node. chain: with `find` chain its nodes, from fine to coarse.
         safe_nodes: with `find` all every safe node, smallest loss first.
+        proposals: at most three safe nodes that differ for a reader, that of least loss first; None when not every safe
+            node is known with its loss, and finding them takes too long.
         top: the coarsest node; when it is not safe, no node may be. None when it was not decided.
         bound: no safe node has a smaller loss; None when nothing is known. complete: whether the search was finished.
         stopped: why not: `budget`, `interrupted` or `limit`.
@@ -274,6 +292,7 @@ class LatticeResult(MeasuredResult, Shown):
     safe: int | None = field(metadata=key("lattice.safe"))
     minimal: tuple[LatticeNode, ...] | None = field(metadata=key("lattice.minimal") | shown(_levels))
     best: LatticeNode | None = field(metadata=key("lattice.best"))
+    proposals: tuple[LatticeProposal, ...] | None = field(default=None, metadata=key("lattice.proposals"))
     bound: Annotated[float, FROM_0] | None = field(default=None, metadata=key("lattice.bound"))
     verdicts: tuple[bool | None, ...] = field(default=(), repr=False, metadata=key("lattice.verdicts") | shown(_signs))
     top: LatticeNode | None = field(default=None, metadata=key("lattice.top"))

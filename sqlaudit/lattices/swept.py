@@ -13,7 +13,7 @@ from sqlaudit.lattices.figures import NodeFigures
 from sqlaudit.lattices.losses import Losses
 from sqlaudit.lattices.parts import NodeLosses
 from sqlaudit.lattices.rollup import Chunk, Rollup
-from sqlaudit.lattices.sweep import BITS, CountVectors, Integers, RankedColumn, SizeVectors, Sweep, SweptNode
+from sqlaudit.lattices.sweep import BITS, Checks, Integers, RankedColumn, Sweep, SweptNode
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
 MOST_WORDS = 8
@@ -37,23 +37,24 @@ class NodeSweep:
 
     def node(self, node: Node) -> tuple[Verdict, float | None]:
         """Return the verdict and the loss of one node."""
-        return self._judged(self.sweep.node(node))
+        return self._judged(self.sweep.node(node), self.figures.rows)
 
-    def nodes(self, stop: Stop = never) -> Iterator[tuple[Verdict, float | None]]:
-        """Yield the verdicts and losses of all nodes."""
-        return map(self._judged, self.sweep.nodes(stop))
+    def nodes(self, priced_rows: int, stop: Stop = never) -> Iterator[tuple[Verdict, float | None]]:
+        """Yield the verdicts of all nodes, and the losses of those with at most so many failing rows."""
+        return (self._judged(swept, priced_rows) for swept in self.sweep.nodes(priced_rows, stop))
 
-    def _judged(self, swept: SweptNode) -> tuple[Verdict, float | None]:
+    def _judged(self, swept: SweptNode, priced_rows: int) -> tuple[Verdict, float | None]:
         parts = swept.parts
         checks = [check.item for block in self.figures.blocks for check in block.checks]
         fails = tuple(
             Shortfall(item.requirement.text, item.sensitive, classes, rows)
-            for item, (classes, rows) in zip(checks, swept.short, strict=True)
+            for item, (classes, rows) in zip(checks, swept.short, strict=False)
             if classes
         )
         safe = parts.failing_rows <= self.figures.limit_rows
         figures = (swept.classes, parts.failing_rows, swept.smallest, fails, swept.smallest_left)
-        priced = self.is_priced and all(a <= b.height for a, b in zip(parts.node, self.losses.columns, strict=True))
+        has_levels = all(a <= b.height for a, b in zip(parts.node, self.losses.columns, strict=True))
+        priced = self.is_priced and has_levels and parts.failing_rows <= priced_rows
         return Verdict(parts.node, safe, safe, *figures), self.losses.of(parts) if priced else None
 
 
@@ -68,7 +69,8 @@ def open_sweep(
     """
     words = [word for block in figures.blocks for word in block.attribute.words]
     checks = [check for block in figures.blocks for check in block.checks]
-    spread = any(sum(map(bool, column.masks(0, layout.words))) > 1 for column in layout.columns)
+    # with a column in several words, or with many words, ranks and vectors do not fit into the arrays
+    spread = not layout.columns or any(sum(map(bool, column.masks(0, layout.words))) > 1 for column in layout.columns)
     if figures.by_level or figures.disclosures or len(words) > MOST_WORDS or len(checks) > BITS - 1 or spread:
         return None
     keys, sizes, counts = rollup.read_base()
@@ -84,21 +86,23 @@ def open_sweep(
         ranked = columns[position]
         weights[position, level] = np.zeros(len(ranked.labels[level]))
         weights[position, level][ranked.rank(codes[homes[position]], level)] = label_weights
-    vectors: SizeVectors | CountVectors
-    if figures.by_size:
-        vectors, base = SizeVectors([check.model.fewest or 0 for check in checks]), sizes
-    else:
+    fewest = [check.model.fewest for check in checks]
 
-        def judge(sizes: Integers, words_of: Sequence[Integers]) -> Integers:
-            names = ("id", "n", *(name for name, _ in words))
-            frame = dict(zip(names, (np.arange(len(sizes)), sizes, *words_of), strict=True))
-            relation = figures.workbench.keep_frame(_VECTORS, frame)
-            try:
-                return figures.judge_vectors(Chunk(relation.sql, {}))
-            finally:
-                figures.workbench.drop(_VECTORS)
+    def judge(vectors: Sequence[Integers]) -> Integers:
+        if figures.by_size:
+            failing = np.zeros(len(vectors[0]), dtype=np.int64)
+            for place, least in enumerate(fewest):
+                failing |= (vectors[0] < (least or 0)).astype(np.int64) << place
+            return failing
+        names = ("id", "n", *(name for name, _ in words))
+        frame = dict(zip(names, (np.arange(len(vectors[0])), *vectors), strict=True))
+        relation = figures.workbench.keep_frame(_VECTORS, frame)
+        try:
+            return figures.judge_vectors(Chunk(relation.sql, {}))
+        finally:
+            figures.workbench.drop(_VECTORS)
 
-        vectors = CountVectors(sizes, counts, [aggregate for _, aggregate in words], judge)
-        base = vectors.base
-    sweep = Sweep(columns, vectors, base, len(checks), losses, weights, figures.rows)
+    least = max((least for least in fewest if least is not None), default=0)
+    tests = Checks(len(checks), least, figures.by_size, [aggregate for _, aggregate in words], judge)
+    sweep = Sweep(columns, (sizes, *counts), tests, losses, weights, figures.rows)
     return NodeSweep(sweep, figures, losses, not losses.wanted and not losses.measure.sensitive)

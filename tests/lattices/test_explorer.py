@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.base.errors import BudgetSpent, UsageError
-from sqlaudit.base.spec import Requirement, Roles, Target
+from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Target
 from sqlaudit.engines.contract import Engine
 from sqlaudit.lattices import sweep
 from sqlaudit.lattices.explorer import Explorer
@@ -24,7 +24,6 @@ from sqlaudit.lattices.proposals import propose
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.models.measures import OF_NODES
 from sqlaudit.models.registry import requirement_from
-from tests import oracle
 from tests.audit_values import values_query
 from tests.lattices import oracle_nodes
 from tests.lattices.lattices import NodeCase, evaluating, node_cases
@@ -60,17 +59,20 @@ def test_a_sweep_decides_as_brute_force_does(engine: Engine, case: NodeCase) -> 
         if found is None:
             assert not lattice.rows or not names <= set(SWEPT)
             return
-        decided = {verdict.node: verdict for verdict, _ in found.nodes()}
+        decided = {verdict.node: verdict for verdict, _ in found.nodes(len(lattice.rows))}
         assert set(decided) == set(lattice.nodes())
         for node, verdict in decided.items():
             expected = oracle_nodes.verdict(lattice, node, case.required, case.limit)
             assert (verdict.safe, verdict.failing_rows) == (expected.safe, expected.failing_rows), verdict
             assert (verdict.classes, verdict.smallest) == (expected.classes, expected.smallest), verdict
-            assert {failure.requirement for failure in verdict.fails} == expected.fails
-            assert found.node(node)[0] == verdict
+            alone, _ = found.node(node)
+            assert {failure.requirement for failure in alone.fails} == expected.fails
+            assert replace(alone, fails=()) == verdict
+            assert alone.smallest_left == verdict.smallest_left
         for verdict in evaluator.decide(lattice.nodes()):
-            assert replace(decided[verdict.node], prunable_safe=verdict.prunable_safe) == verdict
-            assert decided[verdict.node].smallest_left == verdict.smallest_left
+            alone, _ = found.node(verdict.node)
+            assert replace(alone, prunable_safe=verdict.prunable_safe) == verdict
+            assert alone.smallest_left == verdict.smallest_left
 
 
 @run(25, some=8)
@@ -99,15 +101,188 @@ def test_an_explorer_has_the_figures_of_a_search(engine: Engine, data: st.DataOb
         for walked in result.walk:
             node = nodes[walked.levels]
             assert (node.meets, node.rows_left_out) == (walked.safe, walked.failing_rows)
-            assert (node.classes, node.smallest, node.fails) == (walked.classes, walked.smallest, walked.fails)
+            assert (node.classes, node.smallest) == (walked.classes, walked.smallest)
+            assert explorer.node(walked.levels).fails == walked.fails
             assert node.smallest_left == walked.smallest_left
         for priced in result.safe_nodes:
             assert nodes[priced.levels].loss == pytest.approx(priced.loss, rel=1e-9, abs=1e-12)
         for levels, node in nodes.items():
             alone = explorer.node(levels)
-            assert replace(alone, loss=None) == replace(node, loss=None)
-            assert alone.loss == pytest.approx(node.loss)
+            assert replace(alone, loss=None, fails=()) == replace(node, loss=None, fails=())
+            assert node.loss is None or alone.loss == pytest.approx(node.loss)
         if result.safe_nodes:
             proposals = explorer.proposals()
             assert proposals[0].node.levels == result.safe_nodes[0].levels
             assert len({one.name for one in proposals}) == len({one.node.levels for one in proposals}) == len(proposals)
+
+
+def people(rows: int = 60) -> list[dict[str, Any]]:
+    """Ages and towns, a few of them rare."""
+    sizes = list(LISTED)
+    return [
+        {"age": 20 + (n * n) % 47, ODD: sizes[n % 3], "s": "xyz"[n % 3], "note": "", "name": "A", "n": n}
+        for n in range(rows)
+    ]
+
+
+LISTED = ["a'b", "c;d", ""]
+K5 = [("k_anonymity", {"k": 5}, None)]
+L2 = [("distinct_l_diversity", {"l": 2}, "s")]
+
+
+def test_the_frontier_has_all_nodes_that_no_other_beats() -> None:
+    with exploring(None, people(), K5, suppression=Fraction(1)) as explorer:
+        nodes = explorer.nodes()
+
+        def beats(one: Any, other: Any) -> bool:
+            pairs = (one.rows_left_out, round(one.loss, 9)), (other.rows_left_out, round(other.loss, 9))
+            return pairs[0] != pairs[1] and all(a <= b for a, b in zip(*pairs, strict=True))
+
+        unbeaten = {(n.rows_left_out, round(n.loss, 9)) for n in nodes if not any(beats(m, n) for m in nodes)}
+        front = explorer.frontier()
+        assert [(n.rows_left_out, round(n.loss or 0, 9)) for n in front] == sorted(unbeaten)
+
+
+def test_causes_are_what_audits_find_with_and_without_a_column() -> None:
+    rows = people(40)
+
+    def failing(*columns: str) -> int:
+        found = sqlaudit.audit(query=values_query(rows, COLUMNS), qi=columns, sensitive="s", require={"k": 3})
+        (check,) = [check for check in found.checks if check.model == "k_anonymity"]
+        return check.failing_rows or 0
+
+    request = LatticeRequest(
+        Target(query=values_query(rows, COLUMNS)),
+        Roles((ODD, "age", "n"), ("s",)),
+        (requirement_from("k_anonymity", {"k": 3}),),
+        hierarchies={**HIERARCHIES, "n": "keep"},
+    )
+    columns = (ODD, "age", "n")
+    with Explorer.open(None, request) as explorer:
+        for cause, column in zip(explorer.causes(), columns, strict=True):
+            others = [other for other in columns if other != column]
+            assert (cause.column, cause.rows_at_risk, cause.without, cause.alone) == (
+                column,
+                failing(*columns),
+                failing(*others),
+                failing(column),
+            )
+            assert cause.added == cause.rows_at_risk - cause.without
+
+
+@dataclass(frozen=True)
+class Choice:
+    levels: tuple[int, ...]
+    loss: float
+    failing_rows: int
+
+
+def test_proposals_follow_their_rule() -> None:
+    columns = [("PLZ", 5), ("Beruf", 2)]
+    best, job, none = Choice((4, 2), 0.206, 867), Choice((5, 1), 0.224, 185), Choice((5, 2), 0.36, 0)
+    named = [(one.name, one.node) for one in propose([none, job, best], columns, 1.0)]
+    assert named == [("Keep PLZ", best), ("Keep Beruf", job), ("Leave out no one", none)]
+    # six points more are too many; a column that stays coarse is no proposal
+    assert [one.name for one in propose([best, Choice((5, 1), 0.266, 1)], columns, 1.0)] == ["Least detail lost"]
+    assert [one.name for one in propose([best, Choice((4, 2), 0.21, 3)], columns, 1.0)] == ["Least detail lost"]
+    # no row is left out by the best one: two columns may stay finer
+    safe, other, third = Choice((4, 2), 0.2, 0), Choice((4, 1), 0.21, 0), Choice((3, 2), 0.22, 0)
+    names = [one.name for one in propose([third, other, safe], columns, 1.0)]
+    assert names == ["Least detail lost", "Keep Beruf", "More detail of PLZ"]
+    assert propose([], columns, 1.0) == []
+
+
+def test_distributions_merge_small_groups_and_have_no_values() -> None:
+    rows = [{"age": age, ODD: "", "s": "x", "note": "", "name": "A", "n": 0} for age in [1] * 9 + [2] * 6 + [3] * 4]
+    with exploring(None, rows, K5) as explorer:
+        # 4 rows alone are too few to be shown, also as what is missing from the sum
+        found = explorer.distribution("age")
+        assert (found.sizes, found.merged_groups, found.merged_rows) == ((9,), 2, 10)
+        assert explorer.distribution("age", least=4).sizes == (9, 6, 4)
+        assert explorer.distribution("age", "*").sizes == (19,)
+        shown = explorer.labels("age", 1)
+        assert (shown.name, shown.groups, shown.labels, shown.rows) == ("width 10", 1, ("[0, 10)",), ())
+        assert explorer.labels("age", show_rows=True).rows == (9, 6, 4)
+        assert explorer.columns[1].levels == ("unchanged", "width 10", "width 20", "*")
+
+
+def test_levels_have_names_or_numbers_and_others_are_refused() -> None:
+    with exploring(None, people(), K5) as explorer:
+        assert explorer.node({"age": "width 20"}) == explorer.node((0, 2)) == explorer.node(["unchanged", "2"])
+        refused: list[Any] = [(0,), (0, 9), (0, -1), {"ages": 1}, {"age": "width 30"}]
+        for levels in refused:
+            with pytest.raises(UsageError):
+                explorer.node(levels)
+        with pytest.raises(BudgetSpent):
+            explorer.nodes(stop=lambda: True)
+        assert len(explorer.nodes()) == 12
+        explorer.close()
+        explorer.close()
+    with pytest.raises(UsageError, match="has no rows"):
+        exploring(None, [], K5)
+
+
+@pytest.mark.parametrize("bits", [8, 20])
+def test_keys_of_any_width_give_the_same(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where keys and vectors do not fit side by side they are sorted by their places; many ranks are searched for."""
+    for require in (K5, [*K5, *L2]):
+        with exploring(None, people(300), require, suppression=Fraction(1, 2)) as explorer:
+            expected = explorer.nodes()
+        monkeypatch.setattr(sweep, "BITS", bits)
+        monkeypatch.setattr(sweep, "_TABLE", 2)
+        monkeypatch.setattr(sweep, "_PENDING", 3)
+        with exploring(None, people(300), require, suppression=Fraction(1, 2)) as explorer:
+            assert explorer.nodes() == expected
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("options", [{"entity": "n", "known_rows": "one"}, {"nulls": "distinct"}])
+def test_requirements_on_people_are_decided_by_audits(options: dict[str, Any]) -> None:
+    rows = [row | {"n": row["n"] // 2} for row in people(24)]
+    query = values_query(rows, COLUMNS)
+    found = sqlaudit.lattice(
+        query=query, qi=[ODD, "age"], hierarchies=HIERARCHIES, require="k=2", find="all", suppress=0.2, **options
+    )
+    nulls = NullPolicy(options.get("nulls", "equal"))
+    known = KnownRows(options.get("known_rows", "worse"))
+    roles = Roles((ODD, "age"), entity=options.get("entity"), nulls=nulls, known_rows=known)
+    require = (requirement_from("k_anonymity", {"k": 2}),)
+    request = LatticeRequest(Target(query=query), roles, require, hierarchies=HIERARCHIES, suppression=Fraction(1, 5))
+    with Explorer.open(None, request) as explorer:
+        met = {node.levels: (node.rows_left_out, node.loss) for node in explorer.nodes() if node.meets}
+        assert met == {node.levels: (node.failing_rows, pytest.approx(node.loss)) for node in found.safe_nodes}
+        assert [one.name for one in explorer.proposals()] == [one.name for one in found.proposals or ()]
+        assert len(explorer.causes()) == 2
+
+
+def test_a_report_has_the_proposals_of_an_explorer(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"query": values_query(people(), COLUMNS), "qi": [ODD, "age"], "require": "k=5"}
+    found = sqlaudit.lattice(**options, hierarchies=HIERARCHIES, suppress="10%")
+    everything = sqlaudit.lattice(**options, hierarchies=HIERARCHIES, suppress="10%", find="all")
+    with exploring(None, people(), K5, suppression=Fraction(1, 10)) as explorer:
+        proposals = [(one.name, one.node.levels, one.node.rows_left_out) for one in explorer.proposals()]
+        assert [one.name for one in explorer.proposals(limit_rows=0)] != [name for name, *_ in proposals]
+    for result in (found, everything):
+        assert [(one.name, one.levels, one.suppressed_rows) for one in result.proposals or ()] == proposals
+    assert len(proposals) > 1
+    found.save(tmp_path / "report.md")
+    assert "Leave out no one" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert found.to_dict()["lattice"]["proposals"][0]["levels"] == list(found.best.levels if found.best else ())
+    chain = sqlaudit.lattice(**options, hierarchies=HIERARCHIES, find="chain")
+    assert chain.proposals is None
+
+
+def test_columns_without_levels_or_values_are_explored() -> None:
+    rows = [{"age": None, ODD: "", "s": "x", "note": "", "name": "A", "n": n % 2} for n in range(12)]
+    query = values_query(rows, COLUMNS)
+    require = (requirement_from("k_anonymity", {"k": 7}),)
+    for hierarchies, nodes in (({"age": "drop", "n": "drop"}, 1), ({"age": "keep", "n": "keep"}, 1), ({"n": "*"}, 2)):
+        roles = Roles(("age", "n"))
+        request = LatticeRequest(Target(query=query), roles, require, hierarchies={"age": "keep", **hierarchies})
+        with Explorer.open(None, request) as explorer:
+            found = sqlaudit.lattice(query=query, qi=["age", "n"], require="k=7", hierarchies=request.hierarchies)
+            assert len(explorer.nodes()) == nodes
+            assert [node.levels for node in explorer.nodes() if node.meets][:1] == [
+                node.levels for node in [found.best] if node
+            ]
+            assert all(cause.rows_at_risk in (0, 12) for cause in explorer.causes())
