@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import LEFT_OUT, ColumnRole, Project
+from sqlaudit.app.project import ColumnRole, Project
 from sqlaudit.app.screens import Form, Shown, change, decided_roles
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.numbers import exact_share
@@ -30,7 +30,7 @@ ENDINGS = {"excel": ".xlsx", "spss": ".sav", "stata": ".dta", "parquet": ".parqu
 
 def share_of(project: Project) -> Fraction:
     """Return the share of the rows that may be left out."""
-    return exact_share(str(project.release.get("suppress", LEFT_OUT)))
+    return exact_share(project.left_out)
 
 
 def words(column: Shown, level: int) -> str:
@@ -65,7 +65,7 @@ def show_levels(page: Page) -> Shown:
     explored = page.result("explore", policy=policy)
     if explored is None:
         return {}
-    levels, is_chosen = chosen_levels(project, explored)
+    levels, _ = chosen_levels(project, explored)
     node = page.result("combination", policy=policy, levels=levels)
     columns = [_column(number, column, levels[column["name"]]) for number, column in enumerate(explored["columns"])]
     shown: dict[str, Any] = {
@@ -74,7 +74,7 @@ def show_levels(page: Page) -> Shown:
         "proposals": [_proposal(explored, one, levels) for one in explored["proposals"]],
         "share": exact(100 * share_of(project)),
         "node": node,
-        "is_chosen": is_chosen,
+        "has_entity": bool(project.with_role(ColumnRole.ENTITY)),
         "labels": None,
         "picture": plot(explored, node, share_of(project)),
     }
@@ -184,7 +184,7 @@ def change_levels(window: Window, form: Form) -> tuple[Project, str, str]:
         if text.isascii() and text.isdecimal() and int(text) < len(column["levels"]):
             levels[column["name"]] = column["levels"][int(text)]
     share = share_of(project)
-    if "share" in form:
+    if "share" in form and not project.with_role(ColumnRole.ENTITY):
         share = _share(form["share"])
     differing = [column for column in columns if levels[column["name"]] != old[column["name"]]]
     if not differing and share == share_of(project) and not form.get("use"):

@@ -95,8 +95,13 @@ class Project:
 
     def search(self, connection: Connection | None) -> dict[str, object]:
         """Return the policy whose combinations of levels are compared: this one without chosen levels."""
-        kept = {key: self.release[key] for key in ("hierarchies", "suppress") if key in self.release}
-        return replace(self, release={"suppress": LEFT_OUT, **kept}).policy(Path(), connection)
+        kept = {"hierarchies": self.release["hierarchies"]} if "hierarchies" in self.release else {}
+        return replace(self, release={**kept, "suppress": self.left_out}).policy(Path(), connection)
+
+    @property
+    def left_out(self) -> str:
+        """The share of the rows that may be left out: none where people have several, of which some would stay."""
+        return "0%" if self.with_role(ColumnRole.ENTITY) else str(self.release.get("suppress", LEFT_OUT))
 
     def with_role(self, role: ColumnRole) -> tuple[str, ...]:
         """Return the names of the columns of a role."""

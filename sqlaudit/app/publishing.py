@@ -12,7 +12,7 @@ from sqlaudit.app.levels import REMOVED, chosen_levels, words
 from sqlaudit.app.project import ColumnRole, Project
 from sqlaudit.app.screens import Form, Shown, change, decided_roles, write_project
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import check_destination, exists, expanded
+from sqlaudit.base.files import check_destination, exists, expanded, no_name
 from sqlaudit.reports.document import plural
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ def _file(window: Window, project: Project, form: Form) -> Path | None:
         return None
     if not typed:
         return window.new_file(f"_release{ending}").absolute()
+    if "\0" in typed:
+        raise no_name(typed)
     folder = Path(project.file).parent if project.file else window.folders.shown
     path = folder / expanded(typed)
     if path.suffix.lower() == ending:

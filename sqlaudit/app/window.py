@@ -56,6 +56,7 @@ DOING = {
     "describe": "Reading the table",
     "verdict": "Looking for people who can be singled out",
     "causes": "Looking for the columns that cause it",
+    "population": "Estimating what the sample shows of its population",
     "explore": "Comparing all combinations of levels",
     "combination": "Checking these levels",
     "labels": "Reading the labels",

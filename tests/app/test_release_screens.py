@@ -384,6 +384,39 @@ def test_labels_of_spss_stay(person: Person, tmp_path: Path) -> None:
     assert (tmp_path / "survey_release.sav").read_bytes() == written
 
 
+def test_a_weight_stays_a_number_of_the_release(person: Person, people: Path) -> None:
+    head, *lines = people.read_text(encoding="utf-8").splitlines()
+    weighted = [f"{head},weight", *(f"{line},{1.5 + number % 2}" for number, line in enumerate(lines))]
+    people.write_text("\n".join(weighted) + "\n", encoding="utf-8")
+    page = choose(person, people, {**ROLES, "weight": "weights"})
+    assert "Highest risk" not in page  # it is that of the sample
+    levels(person, use="1")
+    file = people.parent / "out.csv"
+    assert "Written:" in text_of(write(person, file))
+    assert {float(row["weight"]) for row in rows_of(file)} == {1.5, 2.5}
+
+
+def test_of_people_with_several_rows_all_or_none_stay(person: Person, people: Path) -> None:
+    head, *lines = people.read_text(encoding="utf-8").splitlines()
+    once = [f"{head},patient_id", *(f"{line},P{number // 2}" for number, line in enumerate(lines))]
+    people.write_text("\n".join(once) + "\n", encoding="utf-8")
+    person.post("/file", {"path": str(people)})
+    person.post("/read", {"use": "1"})
+    names = [*head.split(","), "patient_id"]
+    roles = {f"role-{names.index(name)}": role for name, role in ROLES.items()}
+    person.post("/columns", {**roles, "entity": "5", "use": "1"}, "/columns")
+    page = person.post("/requirement", {"size": "5", "use": "1"}, "/verdict")
+    assert "because a person may have others" in page
+    assert set(re.findall(r"([0-9]+) rows? left out", text_of(page))) == {"0"}
+    levels(person, share="50")
+    levels(person, use="1")
+    assert person.window.history.project.release["suppress"] == "0%"
+    file = people.parent / "out.csv"
+    assert "Written:" in text_of(write(person, file))
+    assert "patient_id" not in rows_of(file)[0]
+    assert len(rows_of(file)) == 300
+
+
 def test_a_table_of_a_database_becomes_a_policy(person: Person, people: Path) -> None:
     database = people.parent / "people.duckdb"
     with duckdb.connect(str(database)) as connection:
