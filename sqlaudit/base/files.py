@@ -481,7 +481,7 @@ def replacing(path: Path) -> Iterator[Path]:
     final = resolved(path)
     if _only_new.get() and os.path.lexists(path):
         raise _is_there(path)
-    special = final.exists() and not final.is_file()
+    special = exists(final) and not is_file(final)
     temporary = final if special else temporary_beside(final)
     try:
         yield temporary

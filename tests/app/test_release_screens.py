@@ -232,6 +232,9 @@ def test_a_file_that_comes_while_another_is_written_stays(tmp_path: Path) -> Non
         race()
     assert file.read_text(encoding="utf-8") == "theirs"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    with pytest.raises(UsageError, match="File name too long"):
+        write_text(tmp_path / ("x" * 300), "ours")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     write_text(file, "ours")  # where replacing is meant, it replaces
     assert file.read_text(encoding="utf-8") == "ours"
 
