@@ -62,8 +62,8 @@ class Project:
     """All decisions of a project, as one version of it has them.
 
     Args:
-        file: the absolute path of the table's file; empty for a table of the database that the window was started with.
-        table: the name of that table.
+        file: the absolute path of the table's file; empty for a table of a database.
+        table: the name of that table. connection: its database, without a password; None for a file.
         read: how the file is read. is_read: True when a person has seen it; of Excel, more is proposed before.
         roles: of columns by their names. A column that is not among them is undecided.
         decided: True when the roles are those of a person, proposals that were accepted included.
@@ -82,6 +82,7 @@ class Project:
     sampling: tuple[str, str] = ("", "")
     requirements: tuple[str, ...] = ("k=5",)
     release: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    connection: Connection | None = None
 
     @property
     def has_table(self) -> bool:
@@ -207,6 +208,15 @@ def _typed(release: Mapping[str, Any], change: Callable[[str], str]) -> dict[str
 _SHOWN = {"file", "table", "connection", "name", "read", "requirements", RELEASE, *ColumnRole, *SAMPLED_BY}
 
 
+def is_ours(path: Path) -> bool:
+    """Return True if a file begins as a project does, and so has no comments of a person that would get lost."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(len(_HEAD)) == _HEAD
+    except (OSError, ValueError):
+        return False
+
+
 def read_project(path: Path) -> tuple[Project, Connection | None]:
     """Return the project in the file of a policy, and its connection; None for a file.
 
@@ -255,6 +265,7 @@ def read_project(path: Path) -> tuple[Project, Connection | None]:
         sampling=(sampled[0], section[sampled[0]].text(sampled[0])) if sampled else ("", ""),
         requirements=tuple(map(_requirement, required if isinstance(required, list) else [required])),
         release=_read_release(section[RELEASE], path) if RELEASE in section else {},
+        connection=connection,
     )
     return project, connection
 

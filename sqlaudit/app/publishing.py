@@ -46,16 +46,14 @@ def show_release(page: Page) -> Shown:
         "papers": window.papers,
         "project_file": window.project_file,
         "is_written": False,
-        "commands": (),
+        "policy": "",
     }
     if found is not None:
         shown |= {"found": found, **_changes(project, explored, found, levels)}
         shown |= {"k": project.limit("k"), "explored_rows": explored["rows"]}
     shown["is_written"] = _follow_writing(page)
-    if window.kept == project and window.saved is not None and (shown["is_written"] or not to):
-        policy = shlex.quote(str(window.saved))
-        force = " --force" if to else ""
-        shown["commands"] = (f"sqlaudit lattice -f {policy}{force}", f"sqlaudit test -f {policy}")
+    if window.kept == project and window.own_file is not None and (shown["is_written"] or not to):
+        shown["policy"] = shlex.quote(str(window.own_file))
     return shown
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, read_project, roles_by_key
+from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file, is_folder, only_new_files, write_text
 from sqlaudit.base.names import closest
@@ -114,7 +114,8 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
         raise UsageError(f"{typed!r} is no file.")
     if path.suffix.lower() in (".yml", ".yaml"):
         project, connection = read_project(path)
-        window.db, window.saved, window.kept = connection or window.db, path.absolute(), project
+        window.db, window.saved = connection or window.db, path.absolute() if is_ours(path) else None
+        window.kept = project if is_ours(path) else None
         return project, f"opening {path.name}", "/columns"
     window.saved = None
     return Project(file=str(path.absolute())), f"opening {path.name}", "/open"
@@ -157,8 +158,8 @@ def change_reading(window: Window, form: Form) -> tuple[Project, str, str]:
         titles = {sheet["name"]: sheet["title"] for sheet in window.page("/open").sheets() or ()}
         read = replace(read, skip=titles.get(read.sheet, 0))
     roles = {} if read != now else project.roles
-    decided, release = project.decided and bool(roles), project.release if roles else {}
-    changed = replace(project, read=read, is_read=True, roles=roles, decided=decided, release=release)
+    changed = replace(project, read=read, is_read=True, roles=roles, decided=project.decided and bool(roles))
+    changed = changed if read == now else replace(changed, release={})
     return (project if read == project.read and project.is_read else changed), "how the file is read", after
 
 
@@ -446,7 +447,7 @@ def write_project(window: Window, project: Project, path: Path) -> None:
     """
     if path.suffix.lower() not in (".yml", ".yaml"):
         raise UsageError("The name of a project ends in .yml.")
-    is_own = window.saved is not None and path.absolute() == window.saved
+    is_own = path.absolute() == window.own_file
     if exists(path) and not is_own:
         raise UsageError(f"{path.name!r} exists already, and no file is replaced. Choose another name.")
     if not project.decided or not project.with_role(ColumnRole.KNOWN):

@@ -46,19 +46,44 @@ READ_WORDS = {
 """What the options for reading a file are called on the screen, by their fields."""
 
 
-def in_the_window(field: str, values: tuple[object, ...]) -> str | None:
-    """Return what the window calls a field of a request; None where it has no word of its own.
+_PLAIN = (
+    ("direct identifier", "column that names people", "columns that name people"),
+    ("quasi-identifier", "column that others may know", "columns that others may know"),
+    ("sensitive attribute", "column to keep secret", "columns to keep secret"),
+    ("equivalence class", "group", "groups"),
+)
+"""Words of the field, and what the window says instead: one, and several."""
+
+
+def in_the_window(field: str, values: tuple[object, ...]) -> str:
+    """Return what the window calls a field of a request. One that it does not offer is an option of commands.
 
     Example:
-        >>> in_the_window("skip", (2,)), in_the_window("header", (False,))
-        ('the row with the column names (row 3)', '“Column names” (none)')
+        >>> in_the_window("skip", (2,)), in_the_window("header", (False,)), in_the_window("where", ())
+        ('the row with the column names (row 3)', '“Column names” (none)', '--where of the commands')
     """
     word = READ_WORDS.get(field)
-    if word is None or not values or values[0] is True:
+    if word is None:
+        return f"--{field.replace('_', '-')} of the commands"
+    if not values or values[0] is True:
         return word
     if field == "skip" and isinstance(values[0], int):
         return f"{word} (row {values[0] + 1})"
     return f"{word} ({'none' if values[0] is False else values[0]})"
+
+
+def in_plain_words(text: str) -> str:
+    """Return a sentence of the engine in the words of the window.
+
+    Example:
+        >>> in_plain_words("Quasi-identifiers: zip. A direct identifier is in the table.")
+        'Columns that others may know: zip. A column that names people is in the table.'
+    """
+    for word, one, several in _PLAIN:
+        many = word + ("es" if word.endswith("s") else "s")
+        for old, new in ((many, several), (word, one)):
+            text = text.replace(old, new).replace(old.capitalize(), new.capitalize())
+    return text
 
 
 class OpenTable:

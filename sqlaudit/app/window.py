@@ -23,7 +23,7 @@ from sqlaudit.app.levels import show_levels
 from sqlaudit.app.project import ColumnRole, Project, Versions
 from sqlaudit.app.publishing import show_release
 from sqlaudit.app.screens import CHANGES, AppScreen, proposed_roles, show_columns, show_open, show_verdict
-from sqlaudit.app.tasks import in_the_window
+from sqlaudit.app.tasks import in_plain_words, in_the_window
 from sqlaudit.app.worker import stamp_of
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import SqlauditError
@@ -185,7 +185,7 @@ class Window:
             project, _, _ = CHANGES["/file"](self, {"path": name})
             self.history = Versions([(project, "")])
         elif name:
-            self.history = Versions([(Project(table=name), "")])
+            self.history = Versions([(Project(table=name, connection=self.db), "")])
 
     def page(self, path: str) -> Page:
         """Return a page of the screen with an address."""
@@ -202,13 +202,21 @@ class Window:
     @property
     def connection(self) -> Connection | None:
         """The database of the project; None for a file."""
-        return None if self.history.project.file else self.db
+        project = self.history.project
+        return None if project.file else project.connection or self.db
+
+    @property
+    def own_file(self) -> Path | None:
+        """The file of the project, which may be written again; never that of another table."""
+        kept, project = self.kept, self.history.project
+        is_same = kept is not None and (kept.file, kept.table) == (project.file, project.table)
+        return self.saved if is_same else None
 
     @property
     def project_file(self) -> Path:
         """The name that the file of the project gets, unless another is chosen."""
-        if self.saved is not None:
-            return self.saved
+        if self.own_file is not None:
+            return self.own_file
         return self.new_file(".sqlaudit.yml")
 
     def new_file(self, ending: str) -> Path:
@@ -256,7 +264,7 @@ class Endpoints:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters |= {"count": count, "percent": percent, "visible": visible}
+        self._templates.filters |= {"count": count, "percent": percent, "visible": visible, "plain": in_plain_words}
         self._templates.globals |= {"plural": plural, "listing": listing, "doing": DOING}
 
     def _render(self, name: str, page: Page | None = None, **values: object) -> HTMLResponse:
@@ -320,7 +328,7 @@ class Endpoints:
             with speaking(in_the_window):
                 project, label, after = CHANGES[request.url.path](window, form)
         except SqlauditError as error:
-            window.notice = without_connections(str(error))
+            window.notice = in_plain_words(without_connections(str(error)))
             return RedirectResponse(after, 303)
         if label:
             window.history.add(project, label)

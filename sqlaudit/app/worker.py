@@ -96,7 +96,7 @@ class _Bench:
 
         fields: list[str] = []
 
-        def spelled(field: str, values: tuple[object, ...]) -> str | None:
+        def spelled(field: str, values: tuple[object, ...]) -> str:
             fields.append(field)
             return in_the_window(field, values)
 

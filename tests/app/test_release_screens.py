@@ -220,6 +220,21 @@ def test_no_file_is_replaced(person: Person, people: Path) -> None:
     assert person.window.footer == "Nothing has been written."
 
 
+def test_a_project_of_another_table_is_not_replaced(person: Person, people: Path) -> None:
+    choose(person, people)
+    levels(person, use="1")
+    other = people.with_name("other.csv")
+    other.write_bytes(people.read_bytes())
+    choose(person, other)
+    person.post("/save", {"path": "other.sqlaudit.yml"}, "/verdict")
+    saved = people.with_name("other.sqlaudit.yml").read_bytes()
+    while person.window.history.project.file != str(people) or not person.window.history.project.release:
+        person.post("/undo", {}, "/columns")
+    assert "Written:" in text_of(write(person, people.with_name("out.csv")))
+    assert people.with_name("other.sqlaudit.yml").read_bytes() == saved
+    assert people.with_name("people.sqlaudit.yml").is_file()
+
+
 def test_a_file_that_comes_while_another_is_written_stays(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
 

@@ -49,6 +49,7 @@ CASES = [
     (("audit", "--help"), 37, ""),
     (("audit", "--nothing"), 37, ""),
     (("aggregates", "--help"), 46, ""),
+    (("app", "--help"), 32, ""),
     (("columns", "--help"), 48, ""),
     (("compare", "--help"), 43, ""),
     (("console", "--help"), 35, ""),
