@@ -44,6 +44,8 @@ class JobQueue:
         self._running = ""
         self._process: Process | None = None
         self._loop: asyncio.Task[None] | None = None
+        self.task = ""
+        """The task of the running job."""
         self.progress: tuple[str, float | None] = ("", None)
         """The step of the running job, and the share of it that is done; None = unknown."""
 
@@ -58,6 +60,11 @@ class JobQueue:
             if self._loop is None or self._loop.done():
                 self._loop = asyncio.create_task(self._run_waiting())
         return None
+
+    def ended(self, job: Mapping[str, Any]) -> tuple[bool, JobResult | None]:
+        """Return whether a job waits or runs, and how it ended; it is never begun by this."""
+        key = json.dumps(job, sort_keys=True)
+        return key == self._running or key in self._waiting, self._results.get(key)
 
     async def settle(self, seconds: float) -> None:
         """Wait until all jobs have ended, but no longer than some seconds."""
@@ -113,7 +120,7 @@ class JobQueue:
     async def _run_waiting(self) -> None:
         while self._waiting:
             self._running, job = self._waiting.popitem(last=False)
-            self.progress = ("", None)
+            self.task, self.progress = job["task"], ("", None)
             try:
                 outcome = await self._answer(job)
             finally:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import expanded
+from sqlaudit.base.files import expanded, is_folder
 from sqlaudit.base.names import in_quotes, untyped
-from sqlaudit.base.nodes import load_nodes
+from sqlaudit.base.nodes import Node, load_nodes
 from sqlaudit.base.options import options_of
 from sqlaudit.base.spec import SAMPLED_BY, ReadOptions
 from sqlaudit.gates.nodes import children
@@ -24,6 +25,8 @@ from sqlaudit.gates.saved_policy import plain_nodes, policy_text
 HISTORY = 100
 """Number of steps that can be undone."""
 PROJECTS = (".yml", ".yaml")
+LEFT_OUT = "2%"
+"""The share of the rows that may be left out, until a person says another."""
 
 
 class ColumnRole(StrEnum):
@@ -67,6 +70,7 @@ class Project:
         sampling: the share of a population that the table is, as the name of an option and its text; empty = it is all.
         requirements: as the command line has them (`k=5`).
         release: the section `release` of the policy: its hierarchies, levels, the share of rows that may be left out.
+            Paths in it are absolute; without `to` only the policy is wanted.
     """
 
     file: str = ""
@@ -84,6 +88,21 @@ class Project:
     def has_table(self) -> bool:
         """Return True if a table was chosen."""
         return bool(self.file or self.table)
+
+    @property
+    def stem(self) -> str:
+        """The name of the table, as names of files begin with it."""
+        return Path(self.file).stem if self.file else self.table.replace('"', "").rpartition(".")[2]
+
+    def search(self, connection: Connection | None) -> dict[str, object]:
+        """Return the policy whose combinations of levels are compared: this one without chosen levels."""
+        kept = {"hierarchies": self.release["hierarchies"]} if "hierarchies" in self.release else {}
+        return replace(self, release={**kept, "suppress": self.left_out}).policy(Path(), connection)
+
+    @property
+    def left_out(self) -> str:
+        """The share of the rows that may be left out: none where people have several, of which some would stay."""
+        return "0%" if self.with_role(ColumnRole.ENTITY) else str(self.release.get("suppress", LEFT_OUT))
 
     def with_role(self, role: ColumnRole) -> tuple[str, ...]:
         """Return the names of the columns of a role."""
@@ -113,14 +132,16 @@ class Project:
             names = [exact_name(column) for column in self.with_role(role)]
             roles[role] = (names or [""])[0] if role in SINGLE else names
         roles[ColumnRole.KNOWN] = roles[ColumnRole.KNOWN] or []
-        table = {
+        table: dict[str, Any] = {
             **({"file": _relative(Path(self.file), folder)} if self.file else {"table": self.table}),
             "read": stated,
             **{str(role): names for role, names in roles.items() if names},
             **({self.sampling[0]: self.sampling[1]} if self.sampling[0] else {}),
             "requirements": list(self.requirements),
-            RELEASE: dict(self.release),
+            RELEASE: _typed(with_paths(self.release, partial(_relative, folder=folder)), exact_name),
         }
+        if self.release.get("levels"):
+            table[RELEASE].setdefault("to", f"{self.stem}_release.parquet")
         connections = {"connections": {"main": _connection_keys(connection, folder)}} if connection else {}
         return {"version": 1, **connections, "tables": [{key: value for key, value in table.items() if value}]}
 
@@ -154,6 +175,32 @@ def _relative(path: Path, folder: Path) -> str:
         return path.relative_to(folder).as_posix()
     except ValueError:
         return path.as_posix()
+
+
+def with_paths(release: Mapping[str, Any], change: Callable[[Path], str]) -> dict[str, Any]:
+    """Return the section of a release with other paths: of its file, and of the CSV files of hierarchies."""
+    changed = dict(release)
+    if "to" in changed:
+        changed["to"] = change(Path(changed["to"]))
+    if "hierarchies" in changed:
+        changed["hierarchies"] = {
+            column: {**levels, "csv": change(Path(levels["csv"]))}
+            if isinstance(levels, Mapping) and "csv" in levels
+            else levels
+            for column, levels in changed["hierarchies"].items()
+        }
+    return changed
+
+
+def _typed(release: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """Return the section of a release with other spellings of the columns that have levels or are kept."""
+    changed = dict(release)
+    if "levels" in changed:
+        changed["levels"] = {change(column): level for column, level in changed["levels"].items()}
+    if "keep_column" in changed:
+        kept = changed["keep_column"]
+        changed["keep_column"] = [change(column) for column in ([kept] if isinstance(kept, str) else kept)]
+    return changed
 
 
 # A project is reopened from its file, which `sqlaudit test` reads as well.
@@ -217,10 +264,34 @@ def read_project(path: Path) -> tuple[Project, Connection | None]:
         decided=True,
         sampling=(sampled[0], section[sampled[0]].text(sampled[0])) if sampled else ("", ""),
         requirements=tuple(map(_requirement, required if isinstance(required, list) else [required])),
-        release=plain_nodes(section[RELEASE]) if RELEASE in section else {},
+        release=_read_release(section[RELEASE], path) if RELEASE in section else {},
         connection=connection,
     )
     return project, connection
+
+
+def _read_release(node: Node, path: Path) -> dict[str, Any]:
+    """Return the release of a policy with absolute paths, and with the content of a file of hierarchies.
+
+    Raises:
+        UsageError: it says more than the window shows.
+    """
+    release, folder = plain_nodes(node) or {}, path.absolute().parent
+    source = release.get("hierarchies", {})
+    shown = ("hierarchies", "levels", "suppress", "keep_column", "to")
+    unknown = [key for key in release if key not in shown]
+    if unknown or (isinstance(source, str) and is_folder(folder / source)):
+        raise UsageError(
+            f"{path.name} has a release with '{(*unknown, 'hierarchies')[0]}' as this window does not show it. Run it "
+            f"with `sqlaudit lattice -f {path.name}`, or open the file of its table."
+        )
+    of_levels = folder
+    if isinstance(source, str):
+        of_levels = (folder / source).parent
+        release["hierarchies"] = plain_nodes(children(load_nodes(folder / source))["hierarchies"])
+    to = {"to": release.pop("to")} if "to" in release else {}
+    absolute = with_paths(release, lambda file: (of_levels / file).as_posix())
+    return _typed(absolute | with_paths(to, lambda file: (folder / file).as_posix()), untyped)
 
 
 def _requirement(written: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import exists, expanded, is_file, is_folder, write_text
+from sqlaudit.base.files import exists, expanded, is_file, is_folder, only_new_files, write_text
 from sqlaudit.base.names import closest
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.spec import DATE_ORDERS, ReadOptions, Sampling
@@ -114,6 +115,7 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
     if path.suffix.lower() in (".yml", ".yaml"):
         project, connection = read_project(path)
         window.db, window.saved = connection or window.db, path.absolute() if is_ours(path) else None
+        window.kept = project if is_ours(path) else None
         return project, f"opening {path.name}", "/columns"
     window.saved = None
     return Project(file=str(path.absolute())), f"opening {path.name}", "/open"
@@ -267,15 +269,23 @@ def verdict_arguments(project: Project, roles: Mapping[str, ColumnRole]) -> dict
     }
 
 
-def show_verdict(page: Page) -> Shown:
-    """Return what the third screen shows: the verdict, its figures, and the columns that cause it."""
+def decided_roles(page: Page) -> Mapping[str, ColumnRole] | None:
+    """Return the roles on which there is a verdict; None while they are read, or on the way to the second screen."""
     described = page.result("describe", sets=True)
     if described is None:
-        return {}
+        return None
     roles = page.roles(described)
     if not page.project.decided or (problem := why_no_verdict(described, roles)):
         page.redirect = "/columns"
         page.window.notice = page.window.notice or (problem if page.project.decided else "Check these roles first.")
+        return None
+    return roles
+
+
+def show_verdict(page: Page) -> Shown:
+    """Return what the third screen shows: the verdict, its figures, and the columns that cause it."""
+    roles = decided_roles(page)
+    if roles is None:
         return {}
     k = page.project.limit("k") or 5
     found = page.result("verdict", **verdict_arguments(page.project, roles))
@@ -402,31 +412,6 @@ def change_requirement(window: Window, form: Form) -> tuple[Project, str, str]:
     return changed, "your requirement", after
 
 
-# Screens 4 and 5: the place for what makes the table safe, and the release.
-
-
-def show_soon(_: Page) -> Shown:
-    """Return nothing; the screens of a release show what they need here."""
-    return {}
-
-
-def _has_table(project: Project) -> bool:
-    return project.has_table
-
-
-def _is_decided(project: Project) -> bool:
-    return project.has_table and project.decided
-
-
-SCREENS: Sequence[AppScreen] = (
-    AppScreen("/open", "Open", show_open, "Use this table", lambda project: True),
-    AppScreen("/columns", "Columns", show_columns, "Show the verdict", _has_table),
-    AppScreen("/verdict", "Verdict", show_verdict, "Make it safe", _is_decided),
-    AppScreen("/safe", "Make it safe", show_soon, "", _is_decided),
-    AppScreen("/release", "Release", show_soon, "", lambda project: _is_decided(project) and bool(project.release)),
-)
-
-
 # Of every screen: undo and redo, the file of the project, and the running computation.
 
 
@@ -448,15 +433,26 @@ def redo(window: Window, form: Form) -> tuple[Project, str, str]:
 def save(window: Window, form: Form) -> tuple[Project, str, str]:
     """Write the project as a policy, to a new file."""
     project = window.history.project
-    path = window.folders.shown / expanded(form.get("path", "").strip() or window.project_file.name)
+    write_project(
+        window, project, window.folders.shown / expanded(form.get("path", "").strip() or window.project_file.name)
+    )
+    return project, "", form.get("page", "/open")
+
+
+def write_project(window: Window, project: Project, path: Path) -> None:
+    """Write a project as a policy, to a new file or its own.
+
+    Raises:
+        UsageError: there is another file, or the project cannot be a policy yet.
+    """
     if path.suffix.lower() not in (".yml", ".yaml"):
         raise UsageError("The name of a project ends in .yml.")
-    is_own = window.saved is not None and path.absolute() == window.saved
+    is_own = path.absolute() == window.own_file
     if exists(path) and not is_own:
         raise UsageError(f"{path.name!r} exists already, and no file is replaced. Choose another name.")
     if not project.decided or not project.with_role(ColumnRole.KNOWN):
         raise UsageError("Decide about the columns first: a project has at least one column that others may know.")
-    write_text(path, project.text(path.absolute().parent, window.connection))
-    window.saved = path.absolute()
+    with contextlib.nullcontext() if is_own else only_new_files():
+        write_text(path, project.text(path.absolute().parent, window.connection))
+    window.saved, window.kept = path.absolute(), project
     window.has_written(path)
-    return project, "", form.get("page", "/open")

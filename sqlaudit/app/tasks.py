@@ -138,7 +138,11 @@ class OpenTable:
                 self._engine.cancel()
 
     def close(self) -> None:
-        """Close the engine."""
+        """Close the engine, and what was kept."""
+        for kept in self.memory.values():
+            if hasattr(kept, "close"):
+                with contextlib.suppress(SqlauditError):
+                    kept.close()
         self.memory.clear()
         if self._engine is not None:
             self._engine.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from starlette.staticfiles import StaticFiles
 from sqlaudit.app.door import read_form
 from sqlaudit.app.folders import Folders
 from sqlaudit.app.jobs import JobQueue, JobResult
+from sqlaudit.app.levels import show_levels
 from sqlaudit.app.project import ColumnRole, Project, Versions
-from sqlaudit.app.screens import CHANGES, SCREENS, AppScreen, proposed_roles
+from sqlaudit.app.publishing import show_release
+from sqlaudit.app.screens import CHANGES, AppScreen, proposed_roles, show_columns, show_open, show_verdict
 from sqlaudit.app.tasks import in_plain_words, in_the_window
 from sqlaudit.app.worker import stamp_of
 from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import SqlauditError
+from sqlaudit.base.files import exists
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import ReadOptions
 from sqlaudit.engines.duckdb.paths import format_of_name
@@ -46,7 +50,43 @@ ACTIONS = {
     "labels": ("Use value labels", "labels"),
 }
 """The action after an error, by the option that its sentence names: its words, and the field of the first screen."""
+DOING = {
+    "": "Reading the table",
+    "sheets": "Looking for sheets",
+    "describe": "Reading the table",
+    "verdict": "Looking for people who can be singled out",
+    "causes": "Looking for the columns that cause it",
+    "population": "Estimating what the sample shows of its population",
+    "explore": "Comparing all combinations of levels",
+    "combination": "Checking these levels",
+    "labels": "Reading the labels",
+    "release": "Auditing the release",
+    "write": "Writing the release, reading it back and auditing it",
+}
+"""What a page says while a task runs; the steps of the engine have its words."""
 _HERE = Path(__file__).parent
+
+
+def _has_table(project: Project) -> bool:
+    return project.has_table
+
+
+def _is_decided(project: Project) -> bool:
+    return project.has_table and project.decided
+
+
+def _has_levels(project: Project) -> bool:
+    return _is_decided(project) and bool(project.release.get("levels"))
+
+
+SCREENS: Sequence[AppScreen] = (
+    AppScreen("/open", "Open", show_open, "Use this table", lambda project: True),
+    AppScreen("/columns", "Columns", show_columns, "Show the verdict", _has_table),
+    AppScreen("/verdict", "Verdict", show_verdict, "Make it safe", _is_decided),
+    AppScreen("/safe", "Make it safe", show_levels, "Use these levels", _is_decided),
+    AppScreen("/release", "Release", show_release, "Write the release", _has_levels),
+)
+"""The screens, in the order of their steps."""
 
 
 @dataclass
@@ -114,6 +154,9 @@ class Window:
         folders: the list of files. db: the database that the window was started with, or that of a reopened project.
         history: the versions of the project. jobs: what computes. written: names of the files written so far.
         notice: a sentence that the next page shows once. saved: the file of the project, once written or opened.
+        kept: the version that is in it. writing: the job that writes a release, and the version that it writes.
+        asked: the column and level whose labels a person has asked for, and the step in which.
+        papers: what is written beside the release: `project`, `report`.
         is_ended: True when the window was closed by its button.
         turn: counts how often all was read again; no result of an earlier turn is shown.
     """
@@ -125,6 +168,10 @@ class Window:
     written: list[str] = field(default_factory=list)
     notice: str = ""
     saved: Path | None = None
+    kept: Project | None = None
+    writing: tuple[Mapping[str, Any], Project] | None = None
+    asked: tuple[str, str, int] | None = None
+    papers: frozenset[str] = frozenset({"project"})
     is_ended: bool = False
     turn: int = 0
 
@@ -159,14 +206,25 @@ class Window:
         return None if project.file else project.connection or self.db
 
     @property
+    def own_file(self) -> Path | None:
+        """The file of the project, which may be written again; never that of another table."""
+        kept, project = self.kept, self.history.project
+        is_same = kept is not None and (kept.file, kept.table) == (project.file, project.table)
+        return self.saved if is_same else None
+
+    @property
     def project_file(self) -> Path:
         """The name that the file of the project gets, unless another is chosen."""
-        if self.saved is not None:
-            return self.saved
+        if self.own_file is not None:
+            return self.own_file
+        return self.new_file(".sqlaudit.yml")
+
+    def new_file(self, ending: str) -> Path:
+        """Return a file beside that of the table that does not exist yet."""
         project = self.history.project
-        stem = Path(project.file).stem if project.file else project.table.replace('"', "").rpartition(".")[2]
         folder = Path(project.file).parent if project.file else self.folders.shown
-        return folder / f"{stem}.sqlaudit.yml"
+        names = (f"{project.stem}{f'_{number}' if number > 1 else ''}{ending}" for number in count_from(1))
+        return next(path for name in names if not exists(path := folder / name))
 
     def has_written(self, path: Path) -> None:
         """Note that a file was written, for the footer."""
@@ -175,6 +233,9 @@ class Window:
     @property
     def footer(self) -> str:
         """What has been written so far, as a sentence."""
+        if self.writing is not None and (outcome := self.jobs.ended(self.writing[0])[1]) and not outcome.error:
+            for name in filter(None, (self.writing[0]["arguments"][key] for key in ("file", "report"))):
+                self.has_written(Path(name))
         if not self.written:
             return "Nothing has been written."
         return f"Written: {listing(visible(Path(path).name) for path in self.written)}."
@@ -204,7 +265,7 @@ class Endpoints:
             lstrip_blocks=True,
         )
         self._templates.filters |= {"count": count, "percent": percent, "visible": visible, "plain": in_plain_words}
-        self._templates.globals |= {"plural": plural, "listing": listing}
+        self._templates.globals |= {"plural": plural, "listing": listing, "doing": DOING}
 
     def _render(self, name: str, page: Page | None = None, **values: object) -> HTMLResponse:
         window = self._window

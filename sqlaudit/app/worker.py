@@ -89,6 +89,7 @@ class _Bench:
 
     def _run(self, job: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run a job and return its result, or the sentence of its error."""
+        from sqlaudit.app import release_tasks  # noqa: F401 (registers its tasks)
         from sqlaudit.app.tasks import TASKS, OpenTable, in_the_window
         from sqlaudit.base.errors import SqlauditError
         from sqlaudit.base.parameter_names import speaking

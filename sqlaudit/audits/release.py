@@ -21,7 +21,7 @@ from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.publication import BucketPublication, Publication, TablePublication
 from sqlaudit.base.relation import ColumnInfo, Kind, Relation, Remark, Statement
 from sqlaudit.base.result import Status
-from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, Requirement, Roles, Target
+from sqlaudit.base.spec import Buckets, KnownRows, Limits, NullPolicy, Requirement, Roles, Sampling, Target
 from sqlaudit.base.sql import Raw, expression, render
 from sqlaudit.classes.opening import ResolvedRoles
 from sqlaudit.engines import connect, names_spark
@@ -283,7 +283,9 @@ def _alone(
     """Return the request as far as a file can answer it: without persons, other tables and changed sensitive values."""
     ordered = {column.name: column.kind.has_natural_order for column in columns}
     as_they_were = all(ordered.get(role.column or "") == role.kind.has_natural_order for role in roles.sensitive)
-    one_row_roles = replace(request.roles, entity=None, known_rows=KnownRows.WORSE)
+    # Where all cells are texts, weights are no numbers; counting needs none
+    sampling = Sampling() if count_only else request.roles.sampling
+    one_row_roles = replace(request.roles, entity=None, known_rows=KnownRows.WORSE, sampling=sampling)
     if count_only or request.roles.entity or request.inputs or not as_they_were:
         return replace(request, roles=replace(one_row_roles, sensitive=()), requirements=(COUNTED,), inputs={})
     return replace(request, roles=one_row_roles)

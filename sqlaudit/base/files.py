@@ -13,6 +13,7 @@ import stat
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -445,6 +446,19 @@ def check_ending(path: Path, suffixes: Sequence[str]) -> None:
         raise UsageError(f"{str(path)!r} must end in {any_of(suffixes)}, or have no ending.")
 
 
+_only_new = ContextVar("only_new", default=False)
+
+
+@contextlib.contextmanager
+def only_new_files() -> Iterator[None]:
+    """In this block, `replacing` refuses to replace a file, also one that has come while it was written."""
+    token = _only_new.set(True)
+    try:
+        yield
+    finally:
+        _only_new.reset(token)
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary file in the folder of `path` that replaces it when the block succeeds, and is removed otherwise.
@@ -465,18 +479,28 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_destination(path)
     final = resolved(path)
-    special = final.exists() and not final.is_file()
+    if _only_new.get() and os.path.lexists(path):
+        raise _is_there(path)
+    special = exists(final) and not is_file(final)
     temporary = final if special else temporary_beside(final)
     try:
         yield temporary
         if not special:
             temporary.chmod(_mode_for(final))
+            if _only_new.get():
+                final.touch(exist_ok=False)  # takes the name, which nobody else has then
             temporary.replace(final)
+    except FileExistsError:
+        raise _is_there(path) from None
     except OSError as error:
         raise UsageError(f"{str(path)!r} could not be written: {error.strerror or 'the disk refused'}.") from None
     finally:
         if not special:
             forget(temporary)
+
+
+def _is_there(path: Path) -> UsageError:
+    return UsageError(f"{path.name!r} exists already, and no file is replaced. Choose another name.")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -310,6 +310,17 @@ def load_policy(path: str | Path) -> Policy:
     root = load_nodes(file)
     if root is None:
         raise UsageError(f"{path}: is empty. `sqlaudit init` writes a policy to start from.")
+    return policy_of(root, path)
+
+
+@speaking(in_a_policy)
+def policy_of(root: Node, path: str | Path) -> Policy:
+    """Return the policy in the content of a file; `path` is its place, or its name if it has none.
+
+    Raises:
+        UsageError: as `load_policy`.
+    """
+    file = Path(path)
     if text_or_empty(children(root).get("kind")) == KIND:
         return _read_contract(root, path)
     mistakes = Mistakes()

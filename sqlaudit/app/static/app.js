@@ -42,7 +42,24 @@ async function send(form) {
   if (next) send(next);
 }
 
+// A slider sets the list of levels that it stands for. What stands beside levels is never older than they are.
+document.documentElement.classList.add("has-js");
+function moved(event) {
+  if (event.target.form?.hasAttribute("data-beside")) {
+    const beside = document.getElementById("beside");
+    if (beside) beside.textContent = "Checking these levels …";
+    for (const button of document.querySelectorAll(".primary")) button.disabled = true;
+  }
+  const list = document.getElementById(event.target.dataset.of ?? "");
+  if (!list) return;
+  list.value = event.target.value;
+  const text = list.selectedOptions[0].textContent;
+  event.target.setAttribute("aria-valuetext", text);
+  event.target.nextElementSibling.textContent = text;
+}
+document.addEventListener("input", moved);
 document.addEventListener("change", (event) => {
+  moved(event);
   const form = event.target.form;
   if (form?.hasAttribute("data-live") && form.checkValidity()) send(form);
 });
