@@ -50,10 +50,19 @@ def chosen_levels(project: Project, explored: Shown) -> tuple[dict[str, str], bo
     """Return the level of each column by name, and whether a person chose them; else those of the first proposal."""
     chosen = project.release.get("levels", {})
     columns = explored["columns"]
-    if chosen and all(chosen.get(column["name"]) in column["levels"] for column in columns):
-        return {column["name"]: chosen[column["name"]] for column in columns}, True
+    named = {column["name"]: _level_name(column, str(chosen.get(column["name"], ""))) for column in columns}
+    if chosen and all(named.values()):
+        return named, True
     first = (*explored["proposals"], explored["coarsest"])[0]["levels"]
     return {column["name"]: column["levels"][level] for column, level in zip(columns, first, strict=True)}, False
+
+
+def _level_name(column: Shown, level: str) -> str:
+    """Return the name of a level that a policy states by its name or number; empty if the column has none such."""
+    levels: Sequence[str] = column["levels"]
+    if level in levels:
+        return level
+    return levels[int(level)] if level.isascii() and level.isdecimal() and int(level) < len(levels) else ""
 
 
 def show_levels(page: Page) -> Shown:
@@ -65,7 +74,7 @@ def show_levels(page: Page) -> Shown:
     explored = page.result("explore", policy=policy)
     if explored is None:
         return {}
-    levels, _ = chosen_levels(project, explored)
+    levels, is_chosen = chosen_levels(project, explored)
     node = page.result("combination", policy=policy, levels=levels)
     columns = [_column(number, column, levels[column["name"]]) for number, column in enumerate(explored["columns"])]
     shown: dict[str, Any] = {
@@ -75,6 +84,7 @@ def show_levels(page: Page) -> Shown:
         "share": exact(100 * share_of(project)),
         "node": node,
         "has_entity": bool(project.with_role(ColumnRole.ENTITY)),
+        "is_replaced": bool(project.release.get("levels")) and not is_chosen,
         "labels": None,
         "picture": plot(explored, node, share_of(project)),
     }

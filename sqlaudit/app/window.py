@@ -284,6 +284,8 @@ class Endpoints:
     async def show(self, request: Request) -> Response:
         """Show a screen."""
         window = self._window
+        if request.url.path != "/safe":
+            window.asked = None
         page, values = await self._page(request.url.path)
         if page.redirect:
             return RedirectResponse(page.redirect, 303)

@@ -157,6 +157,32 @@ def test_a_project_is_reopened_with_its_levels(person: Person, people: Path) -> 
     assert 'value="5" required' in person.get("/safe")
 
 
+def test_levels_of_a_policy_are_those_that_are_shown(person: Person, people: Path) -> None:
+    text = """version: 1
+tables:
+- file: people.csv
+  quasi_identifiers: [age, town]
+  identifiers: [nr]
+  sensitive: [ill]
+  insensitive: [hours]
+  requirements: [k=5]
+  release: {levels: {age: 3, town: "*"}, suppress: 10%, to: out.csv}
+"""
+    file = people.parent / "mine.yml"
+    file.write_text(text, encoding="utf-8")
+    person.post("/file", {"path": str(file)})
+    page = text_of(person.get("/safe"))
+    rows, smallest = left_out(people, 20, False)
+    assert f"Smallest group 1 row {smallest} rows" in page
+    assert f"Rows left out – {rows}" in page
+    assert "does not name a level" not in page
+    file.write_text(text.replace("age: 3", "age: 5 years").replace('town: "*"', "town: unchanged, ill: 1"), "utf-8")
+    assert "'ill' is not a" in text_of(person.post("/file", {"path": str(file)}))
+    file.write_text(text.replace("age: 3, ", ""), encoding="utf-8")
+    person.post("/file", {"path": str(file)})
+    assert "does not name a level of each column" in text_of(person.get("/safe"))
+
+
 def test_changes_are_undone(person: Person, people: Path) -> None:
     choose(person, people)
     levels(person, **{"level-0": "2", "level-1": "1"})
@@ -315,6 +341,8 @@ def test_values_are_shown_when_a_person_asks_and_no_longer(person: Person, peopl
     page = person.post("/labels", {"column": "town", "level": "unchanged"}, "/safe")
     assert TOWN in text_of(page)
     assert TOWN not in str(person.client.get("/safe").url)
+    pages += [person.get("/verdict"), person.get("/safe")]
+    person.post("/labels", {"column": "town", "level": "unchanged"}, "/safe")
     pages.append(levels(person, **{"level-0": "4"}))
     person.post("/labels", {"column": "town", "level": "unchanged"}, "/safe")
     pages += [person.post("/labels", {}, "/safe"), levels(person, use="1")]
