@@ -398,7 +398,8 @@ def catalogue_document(
 
 def presets_document(presets: Sequence[Entry]) -> doc.Document:
     """Published rules with their words: where each stands, what it requires, and its source."""
-    lead = "Require a rule for rows with `sqlaudit audit --preset NAME`, one for cells with `sqlaudit aggregates --preset NAME`."
+    rows, cells = "`sqlaudit audit --preset NAME`", "`sqlaudit aggregates --preset NAME`"
+    lead = f"Require a rule for rows with {rows}, one for cells with {cells}."
     return doc.Document(
         "Published rules",
         (doc.Paragraph(lead),),

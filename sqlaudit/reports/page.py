@@ -403,12 +403,12 @@ def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         sides = f'x="{left + x * side + 1:.1f}" y="{top + y * high + 1:.1f}" width="{side - 2:.1f}"'
         parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>')
     bottom = top + len(data["values"]) * high
-    longest = max((len(name) for name in names), default=0)
-    turn = longest * _LETTER > side - 4
+    longest = _width_of(names)
+    turn = longest > side - 2
     for x, name in enumerate(names):
         middle = left + (x + 0.5) * side
         parts.append(_text(middle + 4 * turn, bottom + 14 - 6 * turn, name, at="end" if turn else "middle", turn=turn))
-    return bottom + (14 + 1.1 * _LETTER * longest if turn else 22), parts
+    return bottom + (14 + longest if turn else 22), parts
 
 
 def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple[float, float]]) -> list[bool | None]:

@@ -508,8 +508,8 @@ def test_codes_for_missing_values_are_no_people_and_no_expression(tmp_path: Path
     )
     for query in (f"SELECT * FROM '{path}'", f"SELECT who AS x FROM '{path}'", f"SELECT count(WHO) AS n FROM '{path}'"):
         assert error_of(UsageError, Target(query=query)) == (
-            f"Column 'who' of {path!r} has codes for missing values, which a query cannot distinguish from values. Name "
-            "the file as the table, with where=, or the codes with read=ReadOptions(null_values=…)."
+            f"Column 'who' of {path!r} has codes for missing values, which a query cannot distinguish from values. "
+            "Name the file as the table, with where=, or the codes with read=ReadOptions(null_values=…)."
         )
     assert read(Target(query=f"SELECT one FROM '{path}'"))[1] == [(1,)] * 4
     named = ReadOptions(null_values=("-98", "-99"))

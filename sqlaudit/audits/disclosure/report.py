@@ -149,7 +149,8 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table | 
     if result.threshold is None and len(points) > 2 and len({(one.maximum, one.negated) for one in points}) == 1:
         level, negated = _probability(points[0].maximum), _probability(points[0].negated)
         atoms = "also" if negated == level else f"and {negated}"
-        return f"Maximum disclosure is {level} for every k from {points[0].k} to {points[-1].k}, {atoms} for negated atoms."
+        every = f"every k from {points[0].k} to {points[-1].k}"
+        return f"Maximum disclosure is {level} for {every}, {atoms} for negated atoms."
     rows: list[tuple[str, list[doc.Words]]] = []
     for point in points:
         bad = result.threshold is not None and point.maximum >= result.threshold
