@@ -250,7 +250,7 @@ def sizes_picture(result: AuditResult) -> doc.Picture | None:
     return doc.Picture(
         "sizes",
         f"{units.capitalize()} by group size"
-        + (f" (red: below {doc.figure(k)}{', or some of them' if split else ''})" if bands[0].low < k else ""),
+        + (f" (orange: below {doc.figure(k)}{', or some of them' if split else ''})" if bands[0].low < k else ""),
         {
             "labels": [band.name for band in bands],
             "from": [band.low for band in bands],

@@ -40,7 +40,7 @@ NOT_SAID = (
     "Whether a person is in the table at all was not checked.",
     "Joins with other releases, older versions of this table or registers were not checked.",
     "Free text, images and codes were not searched for names.",
-    "Whether publication is lawful is for people to decide, with these figures in hand.",
+    "Whether publication is lawful is not decided here.",
     base.MEANING,
 )
 

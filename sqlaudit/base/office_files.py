@@ -348,7 +348,7 @@ def _refuse_empty_texts(file: Path, columns: Iterable[str]) -> None:
     for name in columns:
         raise UsageError(
             f"Column {name!r} has both empty texts and missing values, which "
-            f"{TITLES[FORMATS[file.suffix.lower()]]} file does not tell apart. Write a .parquet file."
+            f"{TITLES[FORMATS[file.suffix.lower()]]} file cannot distinguish. Write a .parquet file."
         )
 
 

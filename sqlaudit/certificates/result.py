@@ -81,8 +81,8 @@ _ITEMS = {
     "classes: sizes": "groups by size",
 }
 _NOT_SAID = (
-    "A certificate with the verdict FAIL can be correct. Its verdict stands above.",
-    "The author of the certificate chose its roles and requirements. Check them above.",
+    "A certificate with the verdict FAIL can be correct. See its verdict under Certificate.",
+    "The author of the certificate chose its roles and requirements. Check them under Certificate.",
     "The checksum does not cover columns without a role.",
 )
 

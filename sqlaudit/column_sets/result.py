@@ -421,8 +421,8 @@ def _measured_effects(result: ColumnSets) -> Iterator[doc.Content]:
         ("Column", "column"),
         (f"#{doc.label(at_risk)}", lambda effect: doc.percent(effect.at_risk or 0)),
         ("#Without it", lambda effect: doc.percent(effect.without or 0)),
-        ("?#Generalized", lambda effect: "" if effect.coarsened is None else doc.percent(effect.coarsened)),
-        ("?To", "coarsening"),
+        ("?#If generalized", lambda effect: "" if effect.coarsened is None else doc.percent(effect.coarsened)),
+        ("?Into", "coarsening"),
     )
 
 

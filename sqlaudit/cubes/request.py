@@ -183,7 +183,7 @@ class CubeRequest:
                     )
         if not any(cell_rule(requirement).fewest for requirement in self.requirements):
             raise UsageError(
-                f"No threshold is given, the fewest people of a block. Add {spelled('require', 'threshold=10')}."
+                f"No threshold is given: the fewest people of any block. Add {spelled('require', 'threshold=10')}."
             )
         if self.threshold < 2:
-            raise UsageError("A block of one person shows this person's values. Require a threshold of at least 2.")
+            raise UsageError("A block of one person shows that person's values. Require a threshold of at least 2.")

@@ -146,7 +146,7 @@ class CubeReport(MeasuredReport[CubeResult]):
     """The report on a cube: its blocks, what is left out, why any query is safe, and what that does not cover."""
 
     kind = "Cube"
-    limits_title = "What is not covered"
+    limits_title = "Limits of this cube"
 
     def headline(self, result: CubeResult) -> doc.Toned:
         """Return the verdict."""
@@ -241,7 +241,7 @@ class CubeReport(MeasuredReport[CubeResult]):
             opening = "People are in several blocks" if result.people_repeat else "People may be in several blocks"
             yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
         others = " beside those that were compared" if result.changes else ""
-        yield f"A second cube of changed data{others}: blocks that differ by a few people reveal these."
+        yield f"A second cube of changed data{others}: blocks that differ by a few people reveal them."
         if result.measures and not result.sums_limited:
             yield (
                 "Sums that are mostly from one person: no rule limits that person's share. "

@@ -319,7 +319,7 @@ class Baseline:
         """
         new = self.path.with_suffix(".yml")
         if new.exists():
-            raise UsageError(f"{str(new)!r} is there already: {str(self.path)!r} is not needed any more.")
+            raise UsageError(f"{str(new)!r} exists, so {str(self.path)!r} is no longer needed.")
         with _open_file(self.path, f"The baseline {str(self.path)!r} cannot be used", read_only=True) as store:
             relations = store.relations()
             if any(relations.get(name, ("",))[0] != "table" for name in ("runs", "results")):

@@ -111,7 +111,11 @@ class HierarchyReport(Report[HierarchyResult]):
             yield f"{doc.plural(result.written, 'line')} of values and labels written."
 
     def sections(self, result: HierarchyResult) -> Iterator[tuple[doc.Section, ...]]:
-        yield doc.section("Levels", _levels(result))
+        names = [f"level {level.level}: {level.name}" for level in result.levels]
+        groups = {"groups": [level.groups for level in result.levels]}
+        yield doc.section(
+            "Levels", doc.bars("Groups of values at each level", names, groups, "groups"), _levels(result)
+        )
         yield doc.section("Notes", result.notes)
         yield doc.section("Values", _values(result))
 

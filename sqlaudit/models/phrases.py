@@ -130,8 +130,10 @@ def title_of(check: Check) -> str:
 
 def full_title(check: Check) -> str:
     """The model's name with its parameters: `Recursive (c,l)-diversity (c = 3, l = 2)`."""
-    text = parameters(check.parameters)
-    return title_of(check) + (f" ({text})" if text else "")
+    title, text = title_of(check), parameters(check.parameters)
+    if text and title.endswith(")"):  # one pair of brackets is enough
+        return f"{title[:-1]}, {text})"
+    return title + (f" ({text})" if text else "")
 
 
 def parameters(values: Mapping[str, object]) -> str:
@@ -396,7 +398,8 @@ def catalogue_document(
 
 def presets_document(presets: Sequence[Entry]) -> doc.Document:
     """Published rules with their words: where each stands, what it requires, and its source."""
-    lead = "`sqlaudit audit --preset NAME` requires one of rows, `sqlaudit aggregates --preset NAME` one of cells."
+    rows, cells = "`sqlaudit audit --preset NAME`", "`sqlaudit aggregates --preset NAME`"
+    lead = f"Require a rule for rows with {rows}, one for cells with {cells}."
     return doc.Document(
         "Published rules",
         (doc.Paragraph(lead),),

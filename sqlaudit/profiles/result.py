@@ -539,7 +539,10 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
     )
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
+    shares = {"rows at risk": [one.share_at_risk for one in sets]}
+    title, names = f"Rows in groups smaller than {found.k}, by column set", [doc.joined(one.columns) for one in sets]
     return (
+        doc.bars(title, names, shares, "share of rows", share=True) if len(sets) > 1 else None,
         _about_sets(found),
         doc.table(("Columns", "#Rows below 5", "#Share", "#Unique rows"), rows, caption),
         _command("For a proof, and the contribution of each column:", "columns", result, tolerance="1%"),

@@ -41,25 +41,25 @@ class Release(Documented):
     select: str = field(default="", repr=False, metadata=LEFT_OUT)
 
 
-def publish(changed: Mapping[str, Fraction], how: str, left_out: Iterable[str] = ()) -> str:
-    """Return what to publish.
+def publish(changed: Mapping[str, Fraction], verb: str, left_out: Iterable[str] = ()) -> str:
+    """Return what to do with each column before publication.
 
     Args:
-        changed: the share of rows in which each column is changed. how: what happens to it there.
+        changed: the share of rows in which each column is changed. verb: what to do with it there.
         left_out: columns that are left out.
 
     Example:
-        >>> publish({"age": Fraction(1, 4), "zip": Fraction(1), "sex": Fraction(0)}, "generalized")
-        'Publish age generalized in 25.0% of rows and zip in 100%; sex unchanged'
+        >>> publish({"age": Fraction(1, 4), "zip": Fraction(1), "sex": Fraction(0)}, "Generalize")
+        'Generalize age in 25.0% of rows and zip in 100%; sex unchanged'
     """
     shares = [(written(name), doc.percent(share)) for name, share in changed.items() if share]
     parts = [
-        f"{name} in {share}" if place else f"{name} {how} in {share} of rows"
+        f"{name} in {share}" if place else f"{verb} {name} in {share} of rows"
         for place, (name, share) in enumerate(shares)
     ]
     same, dropped = doc.listed((name for name, share in changed.items() if not share), 4), doc.listed(left_out, 4)
     said = [doc.listing(parts, 5), same and f"{same} unchanged", dropped and f"{dropped} left out"]
-    return f"Publish {'; '.join(filter(None, said))}"
+    return ("" if parts else "Publish ") + "; ".join(filter(None, said))
 
 
 def lines_of(release: Release | None) -> tuple[doc.Block, ...]:

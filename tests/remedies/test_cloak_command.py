@@ -78,7 +78,7 @@ def test_messages_are_cloaked_audited_and_attacked() -> None:
     assert "m.csv: 62 messages in 6 boxes. Messages published 60 (96.8%)" in ran.said
     assert "PASS: every published box has at least 3 different users" in ran.said
     assert "No two boxes overlap." in ran.said
-    assert "2 messages (3.2%) dropped." in ran.said
+    assert "2 messages (3.2%) were dropped." in ran.said
     assert "user, place or time is missing 1 1.6%" in ran.said
     assert "too few users in any box within its limits 1 1.6%" in ran.said
     assert "Published unchanged and not protected by cloaking: text and asks." in ran.said

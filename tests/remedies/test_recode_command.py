@@ -48,7 +48,7 @@ def test_the_groups_and_their_losses_are_told() -> None:
     assert "intervals need numbers" in ran.err
     ran = run("recode", "--db", "p.duckdb", "p", *COMMON)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Publish age generalized in 100% of rows and zip in 42.9%\n")
+    assert ran.out.startswith("Generalize age in 100% of rows and zip in 42.9%\n")
     assert "7 classes were recoded into 3." in ran.said
     assert "Smallest class 2 rows" in ran.said
     assert "Audit of the release: PASS; 7 rows in 3 classes." in ran.said

@@ -36,6 +36,7 @@ from sqlaudit.reports.document import (
     Table,
     Toned,
     compose,
+    facts,
     panels,
     section,
     strips,
@@ -158,6 +159,23 @@ def test_every_kind_of_picture_stays_inside_its_frame() -> None:
             pages.drawn(replace(picture, data={"x": 1}))
     with pytest.raises(InputError, match="of a kind that this version cannot draw"):
         pages.drawn(Picture("pie", "", {"x": 1}))
+
+
+def test_commands_are_code_in_the_banner_and_names_break_at_underscores() -> None:
+    page = render_html(compose("Rules", ("Require one with `sqlaudit audit --preset NAME`.", facts(("a_b", "c_d")))))
+    banner = page[page.index("<header") : page.index("</header>")]
+    assert "<code>sqlaudit audit --preset NAME</code>" in banner
+    assert "`" not in banner
+    assert "A_<wbr>b</dt>" in page
+    assert "c_d</dd>" in page
+
+
+def test_what_introduces_a_list_is_not_in_the_banner() -> None:
+    page = render_html(compose("Accepted", ("Tests fail if they get worse.", "claims:", ("no role",))))
+    banner, rest = page.split("</header>")
+    assert "get worse" in banner
+    assert "claims:" not in banner
+    assert rest.index("claims:") < rest.index("no role")
 
 
 def test_labels_of_a_crowded_row_take_turns() -> None:
@@ -334,7 +352,9 @@ def test_report_writes_the_pictures_as_files(tmp_path: Path) -> None:
         f"sqlaudit: {str(picture)!r} cannot be made a folder: File exists.",
     )
     assert "is an input" in run("report", stored, "--pictures", stored).err
-    run("hierarchy", patients(tmp_path), "age", "--widths", "10", "--format", "json", "--output", stored)
+    (tmp_path / "counts.csv").write_text("region,n\nnorth,2\nsouth,30\n", "utf-8")
+    cells = ["--by", "region", "--count", "n", "--require", "threshold=5"]
+    run("aggregates", tmp_path / "counts.csv", *cells, "--format", "json", "--output", stored)
     ran = run("report", stored, "--pictures", folder)
     assert ran.err.splitlines()[-1] == f"sqlaudit: The report has no pictures: nothing was written to {str(folder)!r}."
 
@@ -345,7 +365,7 @@ def test_report_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert run("report", text).code == 2
     assert "is not JSON" in run("report", text).err
     (tmp_path / "b.json").write_text("{}")
-    assert "holds no report" in run("report", tmp_path / "b.json").err
+    assert "is not a stored report" in run("report", tmp_path / "b.json").err
     (tmp_path / "c.json").write_text('{"report": {}}')
     assert "damaged" in run("report", tmp_path / "c.json").err
     for picture in ({"drawing": "sizes", "data": {"labels": 1}}, {"drawing": "pie", "data": {"x": 1}}):

@@ -138,7 +138,7 @@ class CriteriaReport(Report[CriteriaResult]):
         yield doc.section("Limits of this report", (_LAWFUL, MEANING))
 
 
-_LAWFUL = "Whether a release is anonymous or lawful is for people to decide, with these figures and the open questions."
+_LAWFUL = "Whether a release is anonymous or lawful is not decided here."
 
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:

@@ -41,7 +41,7 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
     limits_title = "Limits of this analysis"
     limits_last = True
 
-    def headline(self, result: DisclosureResult) -> str:
+    def headline(self, result: DisclosureResult) -> doc.Words:
         disclosures, last = [attribute.disclosure for attribute in result.attributes], result.disclosure.knowledge
         certain = {one.sensitive: one.smallest_certain_k for one in disclosures if one.smallest_certain_k is not None}
         if not all(one.points for one in disclosures):
@@ -50,7 +50,7 @@ class DisclosureReport(MeasuredReport["DisclosureResult"]):
             least = min(certain.values())
             names = doc.listed((name for name, pieces in certain.items() if pieces == least), last="or")
             if not least:
-                return f"{result.target}: someone's {names} is certain without any knowledge"
+                return doc.bad(f"{result.target}: someone's {names} is certain without any knowledge")
             return f"{result.target}: {_pieces(least)} can make someone's {names} certain"
         names = doc.listed(one.sensitive for one in disclosures)
         most = doc.figure(max(one.curve[-1] for one in disclosures))
@@ -147,8 +147,10 @@ def _curve(result: DisclosureResult, attribute: AttributeResult) -> doc.Table | 
     failing = {item.k: item for item in attribute.failing}
     points = attribute.disclosure.points[result.first_k :]
     if result.threshold is None and len(points) > 2 and len({(one.maximum, one.negated) for one in points}) == 1:
-        levels = f"{_probability(points[0].maximum)}, and {_probability(points[0].negated)} for negated atoms"
-        return f"Maximum disclosure is {levels}, for every k from {points[0].k} to {points[-1].k}."
+        level, negated = _probability(points[0].maximum), _probability(points[0].negated)
+        atoms = "also" if negated == level else f"and {negated}"
+        every = f"every k from {points[0].k} to {points[-1].k}"
+        return f"Maximum disclosure is {level} for {every}, {atoms} for negated atoms."
     rows: list[tuple[str, list[doc.Words]]] = []
     for point in points:
         bad = result.threshold is not None and point.maximum >= result.threshold

@@ -285,7 +285,7 @@ def _check_shape(name: str, shape: Mapping[str, Any], value: object) -> None:
         raise UsageError(f"{name} takes {expected}.")
     texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
     if not all(isinstance(text, str) and text and len(text) <= LONGEST_NAME for text in texts):
-        raise UsageError(f"{name} takes {expected}, of 1 to {LONGEST_NAME} signs each.")
+        raise UsageError(f"{name} takes {expected}, of 1 to {LONGEST_NAME} characters each.")
     if len(texts) > MOST_NAMES:
         raise UsageError(f"{name} takes {MOST_NAMES} names at most.")
     if isinstance(value, float) and value - value != 0:

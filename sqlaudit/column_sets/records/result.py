@@ -310,13 +310,15 @@ def _risks(result: RecordRisk) -> Iterator[doc.Table]:
     """Tables of individual and household risk."""
     risk, homes = result.risk, result.household
     above = ((f"above {threshold}", number) for threshold, number in risk.above.items())
-    yield doc.table(("Risk", "#Records"), above, f"Highest {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}.")
+    yield doc.table(
+        ("Risk", "#Records"), above, f"Highest risk {doc.figure(risk.highest)}, mean {doc.figure(risk.mean)}."
+    )
     if homes is not None:
         said = f"about {_records(homes.expected)} expected to be re-identified, directly or through their household"
         yield doc.table(
             ("Household risk", "#Records"),
             ((f"above {threshold}", number) for threshold, number in homes.above.items()),
-            f"{doc.count(homes.households)} households by {homes.column}: highest "
+            f"{doc.count(homes.households)} households by {homes.column}: highest risk "
             f"{doc.figure(homes.highest)}, mean {doc.figure(homes.mean)}; {said}.",
         )
 

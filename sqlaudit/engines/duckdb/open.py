@@ -354,7 +354,7 @@ def _refuse_codes(root: exp.Query, file: Relation) -> None:
     read = [coded.column for coded in file.missing if is_any or coded.column.casefold() in names]
     if read:
         raise UsageError(
-            f"Column {read[0]!r} of {file.label!r} has codes for missing values, which a query does not tell from "
+            f"Column {read[0]!r} of {file.label!r} has codes for missing values, which a query cannot distinguish from "
             f"values. Name the file as the table, with {spelled('where')}, or the codes with {spelled('null_values')}."
         )
 

@@ -133,7 +133,7 @@ def _refuse_letters(files: Files, widths: Sequence[tuple[int, bool]]) -> None:
         letters = np.isin(cells[:, 0], _LETTER_BYTES) & ~cells[:, 1:].any(axis=1)
         if is_number and letters.any():
             raise InputError(
-                f"{files.label!r} has codes for missing values (.A to .Z), which its reader does not tell apart. "
+                f"{files.label!r} has codes for missing values (.A to .Z), which its reader cannot distinguish. "
                 "Save it as .sas7bdat."
             )
 

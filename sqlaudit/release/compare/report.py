@@ -69,7 +69,8 @@ def measure_title(measure: str) -> str:
     """A measure in words: `non-uniform entropy`. Lattices know another one that is called loss, ARX's."""
     if measure == "loss":
         return "loss (LM)"
-    return measure.replace("-", " ").replace("non uniform", "non-uniform")
+    words = measure.replace("-", " ").replace("non uniform", "non-uniform").split(" ")
+    return " ".join(word.upper() if word in ("whd", "ncp") else word for word in words)
 
 
 def _measure_of(result: CompareResult, measure: str, about: str | None) -> str:

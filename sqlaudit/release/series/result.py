@@ -246,7 +246,10 @@ def _sections(result: ReleasesResult, attribute: AttributeFigures) -> Iterator[t
     if rest := attribute.candidates[_MOST:]:
         people.append((f"{doc.count(rest[0].values)} or more", sum(row.persons for row in rest)))
     rows = ((values, persons, doc.part(persons, result.persons)) for values, persons in people)
-    yield doc.section(f"Possible values of {name}", doc.table(("#Possible values", "#People", "#Share"), rows))
+    names = [doc.plural(values, "value") if isinstance(values, int) else f"{values} values" for values, _ in people]
+    title = f"People by the number of values of {name} that they may have"
+    picture = doc.bars(title, names, {"people": [persons for _, persons in people]}, "people") if people else None
+    yield doc.section(f"Possible values of {name}", picture, doc.table(("#Possible values", "#People", "#Share"), rows))
     columns = "release #rows ?#counterfeits #classes #smallest #fewest_values"
     releases = doc.table_of(attribute.releases, columns, ("#Repeating a value", "repeating_classes"))
     yield doc.section(f"Releases: {name}", releases)

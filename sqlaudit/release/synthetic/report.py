@@ -141,7 +141,7 @@ def headline(result: SyntheticResult) -> doc.Toned:
     if worst is None:
         return doc.Toned(f"{result.target}: {doc.percent(found.identity.rep_u)} of people are unique in both tables")
     is_bad = _is_above_outside(_excess_of(result, worst)) or found.copies.unique_in_original
-    disclosed = f"{worst.sensitive} is disclosed for {doc.percent(worst.disco)} of people"
+    disclosed = f"the value of {worst.sensitive} is disclosed for {doc.percent(worst.disco)} of people"
     return doc.Toned(f"{result.target}: {disclosed}", doc.bad_if(is_bad))
 
 

@@ -328,7 +328,8 @@ class CloakReport(MeasuredReport[CloakResult]):
             most = "at most " if result.lonlat else ""
             yield f"Area: {most}{_spread(result.areas, area)}. Interval: {_spread(result.intervals, duration)}."
         if dropped := result.rows - result.published:
-            yield doc.warning(f"{doc.plural(dropped, 'message')} ({doc.part(dropped, result.rows)}) dropped.")
+            share, were = doc.part(dropped, result.rows), "was" if dropped == 1 else "were"
+            yield doc.warning(f"{doc.plural(dropped, 'message')} ({share}) {were} dropped.")
         if result.columns and result.published:
             yield doc.warning(f"Published unchanged and not protected by cloaking: {doc.listed(result.columns)}.")
 

@@ -141,7 +141,7 @@ class RecodeReport(MeasuredReport[RecodeResult]):
             return doc.bad("NO RECODING meets the requirements")
         changed = {column.name: _changed(result, column) for column in result.columns if column.use != "drop"}
         dropped = (column.name for column in result.columns if column.use == "drop")
-        return doc.good(publish(changed, "generalized", dropped))
+        return doc.good(publish(changed, "Generalize", dropped))
 
     def key_figures(self, result: RecodeResult) -> Iterator[doc.KeyFigure]:
         if result.release is None or result.smallest is None:

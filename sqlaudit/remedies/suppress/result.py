@@ -151,7 +151,7 @@ class SuppressReport(MeasuredReport[SuppressResult]):
         elif result.whole_rows:
             said = f"Publish the table with {suppressed} starred"
         else:
-            said = publish({one.name: Fraction(one.cells, result.rows) for one in result.columns}, "suppressed")
+            said = publish({one.name: Fraction(one.cells, result.rows) for one in result.columns}, "Suppress")
         return doc.Toned(said, "good" if result.complete else "warn")
 
     def key_figures(self, result: SuppressResult) -> Iterator[doc.KeyFigure]:

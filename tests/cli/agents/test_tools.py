@@ -207,8 +207,8 @@ def test_what_is_not_for_agents_is_refused(tool: str) -> None:
     [
         ("audit", {}, "audit needs 'qi'."),
         ("audit", {"qi": "age"}, "qi takes a list of texts."),
-        ("audit", {"qi": ["age", 3]}, "qi takes a list of texts, of 1 to 300 signs each."),
-        ("audit", {"qi": ["a" * 301]}, "qi takes a list of texts, of 1 to 300 signs each."),
+        ("audit", {"qi": ["age", 3]}, "qi takes a list of texts, of 1 to 300 characters each."),
+        ("audit", {"qi": ["a" * 301]}, "qi takes a list of texts, of 1 to 300 characters each."),
         ("audit", {"qi": ["a"] * 501}, "qi takes 500 names at most."),
         ("audit", {"qi": ["age"], "joint": 1}, "joint takes true or false."),
         ("audit", {"qi": ["age"], "sampling_fraction": float("nan")}, "sampling_fraction takes a number."),
