@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import exists, expanded, is_file, is_folder, only_new_files, write_text
+from sqlaudit.base.files import exists, expanded, is_file, is_folder, no_name, only_new_files, write_text
 from sqlaudit.base.names import closest
 from sqlaudit.base.options import options_of, request_from
 from sqlaudit.base.spec import DATE_ORDERS, ReadOptions, Sampling
@@ -447,6 +447,8 @@ def write_project(window: Window, project: Project, path: Path) -> None:
     """
     if path.suffix.lower() not in (".yml", ".yaml"):
         raise UsageError("The name of a project ends in .yml.")
+    if "\0" in str(path):
+        raise no_name(str(path))
     is_own = path.absolute() == window.own_file
     if exists(path) and not is_own:
         raise UsageError(f"{path.name!r} exists already, and no file is replaced. Choose another name.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlaudit.base.errors import MissingDriver, UsageError
 from sqlaudit.base.files import PrivateFolder
+from sqlaudit.base.parameter_names import spelled
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -117,11 +118,15 @@ def _listen(port: int) -> list[socket.socket]:
             for bound in sockets:
                 bound.close()
             if error.errno == errno.EACCES:
-                raise UsageError(f"Port {port} may not be used here. Name one above 1023 with --port.") from None
+                raise UsageError(
+                    f"Port {port} may not be used here. Name one above 1023 with {spelled('port')}."
+                ) from None
         else:
             return sockets
     raise UsageError(
-        f"Port {port} is in use. Name another one with --port, or leave it out." if port else "No port is free."
+        f"Port {port} is in use. Name another one with {spelled('port')}, or leave it out."
+        if port
+        else "No port is free."
     )
 
 

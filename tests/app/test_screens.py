@@ -313,6 +313,7 @@ def test_a_saved_project_is_a_policy_that_opens_again(person: Person, people: Pa
     assert "Decide about the columns first" in text_of(person.post("/save", {"path": "p.yml"}, "/columns"))
     person.decide(id=NAMES, age=KNOWN, zip=KNOWN, job=KNOWN, income=HIDDEN)
     person.post("/requirement", {"size": "3", "reveals": "on"}, "/verdict")
+    assert "cannot be the name of a file" in text_of(person.post("/save", {"path": "p\0.yml"}, "/verdict"))
     page = person.post("/save", {"path": "p.yml"}, "/verdict")
     assert "Written: p.yml." in page
     file = people.parent / "p.yml"
