@@ -93,7 +93,7 @@ def test_a_file_is_read_as_the_call_read_it(tmp_path: Path) -> None:
         {"hierarchies": {"sex": {"values": {"f": [SECRET], "m": [SECRET]}}}},
         {"db": f"postgresql://me:{SECRET}@localhost/x"},
         {"to": f"/{SECRET}.csv"},
-        {"owner": SECRET},
+        {"title": SECRET},
         {"target": f"postgresql://me:{SECRET}@localhost/x"},
         {"query": f"SELECT '{SECRET}'"},
         {"require": pd.DataFrame({"k": [SECRET]}).iterrows},
