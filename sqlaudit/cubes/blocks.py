@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,6 +115,30 @@ class CubeTable:
         names = ("entity", "measures", "top", "checks")
         parameters = {name: value for name, value in self._judging("").items() if name in names}
         return render("cubes/cube_figures.sql", self.engine.dialect, step="figures", source=blocks, **parameters)
+
+    def margins(self, places: Sequence[int], measures: Collection[int], kept: Relation | None) -> Statement:
+        """Return the statement of the totals by some dimensions, judged by the rules for people and some measures.
+
+        Args:
+            places: of the dimensions. measures: places of those that rules look at.
+            kept: judged blocks, of which the safe ones do not count; None = all rows count.
+        """
+        parameters = self._judging(self.relation.sql)
+        judged = [
+            [call for call in check if not call["of"] or int(call["of"][1:]) in measures]
+            for check in parameters["checks"]
+        ]
+        parameters["checks"] = [check for check in judged if check]
+        by = Raw(", ".join([*(f"d{place}" for place in places), "everything"]))
+        return render(
+            "cubes/cube_margins.sql",
+            self.engine.dialect,
+            step="totals",
+            by=by,
+            places=list(places),
+            kept=kept,
+            **parameters,
+        )
 
     def people(self) -> Statement:
         """Return the statement that counts the people of the table."""
@@ -248,7 +272,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
     texts = [_split_level(text, relation) for text in request.dimensions]
     resolved = tuple(resolve(name, relation, engine.dialect, about("dimensions")) for name, _ in texts)
     columns = in_one_spelling(engine, relation, ResolvedRoles(resolved, (), (), None)).quasi_identifiers
-    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([name for name, _ in texts])
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([name for name, _ in texts], "dimension")
     searched, has_levels = request.suppression is not None, any(level for _, level in texts)
     if request.hierarchies and not (searched or has_levels):
         raise UsageError(
