@@ -26,7 +26,7 @@ from sqlaudit.tabular.units import to_integer_units
 
 
 @dataclass(frozen=True)
-class Dimension:
+class BlockDimension:
     """A dimension of a cube.
 
     Args:
@@ -50,7 +50,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Measure:
+class BlockMeasure:
     """A measure of a cube.
 
     Args:
@@ -85,8 +85,8 @@ class CubeTable:
     engine: Engine
     relation: Relation
     request: CubeRequest
-    dimensions: tuple[Dimension, ...]
-    measures: tuple[Measure, ...]
+    dimensions: tuple[BlockDimension, ...]
+    measures: tuple[BlockMeasure, ...]
     entity: Raw | None
     holding: Raw | None
 
@@ -246,7 +246,7 @@ def _settled(engine: Engine, relation: Relation, request: CubeRequest, option: s
     return Raw(apply_spelling_policy(engine, relation, column, request.values, missing=False).sql)
 
 
-def _measure(engine: Engine, relation: Relation, text: str) -> Measure:
+def _measure(engine: Engine, relation: Relation, text: str) -> BlockMeasure:
     """Return a measure: whole numbers as they are, True as 1, other numbers with their decimal places, exactly.
 
     Raises:
@@ -255,15 +255,15 @@ def _measure(engine: Engine, relation: Relation, text: str) -> Measure:
     column = resolve(text, relation, engine.dialect, about("measures"))
     holds = column_type(engine, relation, column)
     if holds.kind is Kind.BOOLEAN:
-        return Measure(text, f"CASE WHEN {column.sql} THEN 1 WHEN NOT {column.sql} THEN 0 END", None, "BIGINT")
+        return BlockMeasure(text, f"CASE WHEN {column.sql} THEN 1 WHEN NOT {column.sql} THEN 0 END", None, "BIGINT")
     units, places = to_integer_units(replace(column, kind=holds.kind, type=holds.type), "measures", engine.dialect)
     if not places:
-        return Measure(text, units.sql, None, "BIGINT")
+        return BlockMeasure(text, units.sql, None, "BIGINT")
     value = f"CAST({column.sql} AS DECIMAL(28, {places}))"
-    return Measure(text, value, units.sql, "DOUBLE" if holds.kind is Kind.FLOAT else "")
+    return BlockMeasure(text, value, units.sql, "DOUBLE" if holds.kind is Kind.FLOAT else "")
 
 
-def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planned: bool) -> tuple[Dimension, ...]:
+def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planned: bool) -> tuple[BlockDimension, ...]:
     """Return the dimensions of a cube, each at the level that the request names.
 
     Raises:
@@ -295,7 +295,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
         if not hierarchy.takes_part:
             raise UsageError(f"{hierarchy.place}: {shown(name)} is dropped, and cannot be a dimension.")
         number = hierarchy.level_named(level) if level and hierarchy.place else 0
-        dimensions.append(Dimension(name, column, hierarchy if level or searched else None, number, bool(level)))
+        dimensions.append(BlockDimension(name, column, hierarchy if level or searched else None, number, bool(level)))
     return tuple(dimensions)
 
 

@@ -216,7 +216,8 @@ class CubeReport(MeasuredReport[CubeResult]):
                 f"Use coarser levels, or let {spelled('suppress', '0')} choose levels that leave nobody out.",
             )
         elif margins is not None:
-            yield f"With the totals of {doc.listed(margins.files)}, those who are left out meet the rules as well."
+            left_out = "those who are left out meet the rules as well" if margins.groups else "nobody is left out"
+            yield f"With the totals of {doc.listed(margins.files)}, {left_out}."
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
         if result.choice is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pytest
 from openpyxl.comments import Comment
 
@@ -14,6 +15,7 @@ import sqlaudit
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import run
+from tests.gates.conftest import Make
 from tests.gates.test_schema import errors
 
 COLUMNS = ("who", "a,b", "sex", "income")
@@ -194,3 +196,33 @@ def test_mistakes_are_named_with_their_line(folder: Path, old: str, new: str, sa
     assert said in mistake.message
     assert mistake.place.line
     assert run("cube", "-f", "p.yml", "--force").code == 2
+
+
+def test_the_source_is_in_a_database(database: Make) -> None:
+    rows = [{"age": 20 + n % 40, "sex": "fm"[n % 2], "cost": n / 8} for n in range(200)]
+    made = database({"people": rows})
+    policy = made.policy("""
+tables:
+  - table: "{schema}.people"
+    name: people
+    cube:
+      dimensions: [age=20 years, sex]
+      measures: cost
+      require: [threshold=5]
+      margins: totals.csv
+      to: cube.parquet
+    exceptions: [{requirement: cube, until: 2999-12-31, reason: late}]
+""")
+    (policy.parent / "totals.csv").write_text(f"cost_sum\n{sum(n / 8 for n in range(200))}\n", encoding="utf-8")
+    ran = run("cube", "-f", policy)
+    assert ran.code == 0, ran.err
+    assert {outcome for _, outcome, _ in found(str(policy))} == {"pass"}
+    cube = pd.read_parquet(policy.parent / "cube.parquet")
+    assert sorted(zip(cube.age, cube.people, cube.cost_sum, strict=True)) == sorted(
+        (f"[{age}, {age + 20})", len(one), sum(one))
+        for age in (20, 40)
+        for sex in "fm"
+        for one in [[float(r["cost"]) for r in rows if r["sex"] == sex and r["age"] // 20 * 20 == age]]
+    )
+    cube.assign(people=cube.people + 1).to_parquet(policy.parent / "cube.parquet")
+    assert [outcome for _, outcome, _ in found(str(policy))] == ["excepted", "undetermined"]
