@@ -733,6 +733,7 @@ def cube(
     suppress: Share | None = None,
     require: Require = None,
     before: Sequence[Any] = (),
+    margins: Sequence[Any] = (),
     show_blocks: bool = False,
     publish_sql: bool = False,
     to: str | Path | None = None,
@@ -765,6 +766,7 @@ def cube(
         require: rules for blocks, with a threshold: `{"threshold": 10, "p_percent": 10}`, or texts such as
             `dominance=n:1,k:85`.
         before: an older cube of changed data to compare with, a file; repeatable.
+        margins: totals of the table that are published elsewhere, a file with columns as in the cube; repeatable.
         show_blocks: show the first blocks of the cube.
         publish_sql: print the SELECT that makes the release.
         to: write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a table:

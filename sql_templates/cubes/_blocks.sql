@@ -2,10 +2,14 @@
    s_i and the count c_i, which are published, and the contributors n_i, holdings h_i, absolute sum x_i and largest
    absolute contributions x1_i, x2_i, …, which are not. A contribution is what a person has in a block altogether.
    `is_safe` is 1 only where each rule is known to be met. No column has the name of one that it is made of, since some
-   warehouses look for that one among the results. #}
+   warehouses look for that one among the results. `by` are other columns to group by (`everything` = one group of all),
+   and with `kept`, judged blocks, only rows count that are in none of the safe ones. Texts and the two conditions that are
+   never NULL make the join one that every engine can hash. #}
 {% import "models/_cell_rules.sql" as rules %}
 {% macro keys(dimensions, prefix="") %}{% for _ in dimensions %}{{ ", " if not loop.first }}{{ prefix }}d{{ loop.index0 }}{% endfor %}{% endmacro %}
-{% macro judged(source, dimensions, coarsened, joins, entity, holding, measures, top, full, checks, dialect) %}
+{% macro judged(source, dimensions, coarsened, joins, entity, holding, measures, top, full, checks, dialect, by=none, kept=none) %}
+{% set by = by or keys(dimensions) %}
+{% set rows = "coarsened" if coarsened else "given" %}
 {% set ranked = top and dialect != "duckdb" %}
 given AS (
     SELECT
@@ -27,9 +31,27 @@ coarsened AS (
     FROM {{ joins }}
 ),
 {% endif %}
+{% if kept %}
+left_out AS (
+    SELECT *, 1 AS everything
+    FROM {{ rows }} AS x
+    WHERE NOT EXISTS (
+        SELECT 1 FROM {{ kept }} AS b
+        WHERE b.is_safe = 1
+        {% for _ in dimensions %}
+        AND COALESCE(CAST(x.d{{ loop.index0 }} AS VARCHAR), '') = COALESCE(CAST(b.d{{ loop.index0 }} AS VARCHAR), '') AND (x.d{{ loop.index0 }} IS NULL) = (b.d{{ loop.index0 }} IS NULL)
+        {% endfor %}
+    )
+),
+{% elif by != keys(dimensions) %}
+everybody AS (
+    SELECT *, 1 AS everything
+    FROM {{ rows }}
+),
+{% endif %}
 contributions AS (
     SELECT
-        {{ keys(dimensions) }}
+        {{ by }}
         {% if entity %}
         , p, COUNT(*) AS k
         {% if holding %}, MAX(g) AS e{% endif %}
@@ -48,9 +70,9 @@ contributions AS (
 
         {% endfor %}
         {% endif %}
-    FROM {{ "coarsened" if coarsened else "given" }}
+    FROM {{ "left_out" if kept else "everybody" if by != keys(dimensions) else rows }}
     {% if entity %}
-    GROUP BY {{ keys(dimensions) }}, p
+    GROUP BY {{ by }}, p
     {% endif %}
 ),
 {% if ranked %}
@@ -58,14 +80,14 @@ ranked AS (
     SELECT
         contributions.*
         {% for measure in measures %}
-        , ROW_NUMBER() OVER (PARTITION BY {{ keys(dimensions) }} ORDER BY a{{ loop.index0 }} DESC NULLS LAST) AS place{{ loop.index0 }}
+        , ROW_NUMBER() OVER (PARTITION BY {{ by }} ORDER BY a{{ loop.index0 }} DESC NULLS LAST) AS place{{ loop.index0 }}
         {% endfor %}
     FROM contributions
 ),
 {% endif %}
 blocks AS (
     SELECT
-        {{ keys(dimensions) }}, COUNT(*) AS n, {{ "SUM(k)" if entity else "COUNT(*)" }} AS r
+        {{ by }}, COUNT(*) AS n, {{ "SUM(k)" if entity else "COUNT(*)" }} AS r
         {% if entity %}, COUNT(*) - COUNT(p) AS nobody{% endif %}
         {% if holding %}, COUNT(DISTINCT e) AS h{% endif %}
         {% for measure in measures %}
@@ -86,7 +108,7 @@ blocks AS (
         {% endif %}
         {% endfor %}
     FROM {{ "ranked" if ranked else "contributions" }}
-    GROUP BY {{ keys(dimensions) }}
+    GROUP BY {{ by }}
 ),
 {% if top > 1 and not ranked %}
 sized AS (

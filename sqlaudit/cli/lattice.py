@@ -10,21 +10,17 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
-
 from sqlaudit.base.errors import ExitCode, UsageError
 from sqlaudit.base.files import check_destination, exists, write_text
 from sqlaudit.base.parameter_names import speaking
 from sqlaudit.cli.exits import say, tell
 from sqlaudit.cli.options import whole_request
 from sqlaudit.cli.output import say_written
-from sqlaudit.cli.requests import PATH, YAML, OptionGroup, files_in_yaml, in_section
+from sqlaudit.cli.requests import PATH, OptionGroup, in_section
 from sqlaudit.cli.runner import Job, job_command, progress_callback
 from sqlaudit.lattices.request import LatticeRequest
 
 if TYPE_CHECKING:
-    from sqlaudit.base.addresses import Whereabouts
     from sqlaudit.engines.contract import Engine
     from sqlaudit.gates.result import ReleaseLimit
     from sqlaudit.lattices.result import LatticeResult
@@ -64,47 +60,16 @@ def _request_of(
         return {**_search.make(**values), "release": None, "saved": saved}
     if save is not None:
         raise UsageError("-f and --save exclude each other: the policy is there already.")
-    context = click.get_current_context()
-    given = [
-        parameter.opts[-1] if isinstance(parameter, click.Option) else "TARGET"
-        for parameter in _search.parameters
-        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise UsageError(f"-f makes the release as the policy describes it. Leave out {', '.join(given)}.")
-    request, release, db = _of_policy(policy, select or "", force=force)
-    return {"request": request, "release": release, "saved": None, "db": db}
-
-
-def _of_policy(file: Path, select: str, *, force: bool) -> tuple[LatticeRequest, ReleaseLimit, Whereabouts | None]:
-    """Return the search that a policy describes, its release, and the database.
-
-    Raises:
-        UsageError: a mistake in the policy, no such release, or a file that may not be written.
-    """
-    from sqlaudit.engines.writing import files_read, refuse_overwriting
-    from sqlaudit.gates.api import find_release
-    from sqlaudit.gates.connections import database_of
+    from sqlaudit.cli.policy_files import made_by_policy, refuse_options
     from sqlaudit.gates.nodes import in_a_policy
-    from sqlaudit.gates.reading import load_policy
     from sqlaudit.gates.release_section import with_destination
+    from sqlaudit.gates.result import ReleaseLimit
 
-    policy = load_policy(file)
-    table, release = find_release(policy, [select])
-    db = database_of(policy.connections[table.connection]) if table.connection else None
+    refuse_options(_search, "release")
+    release, db = made_by_policy(policy, select or "", ReleaseLimit, "release", force=force)
     with speaking(in_a_policy):
         request = with_destination(release, release.file)
-    if release.file is not None:
-        # An entry that tests this release as a table may name its file, which --force replaces
-        keys, originals = ("to", "file"), [entry.target for entry in policy.tables if entry.target and entry.release]
-        yaml_files = [path for path in (file, *files_in_yaml(file, but=keys)) if path.suffix.lower() in YAML]
-        named = [path for yaml_file in yaml_files for path in (yaml_file, *files_in_yaml(yaml_file, but=keys))]
-        named += () if (folder := request.hierarchies.folder) is None else folder.glob("*.csv")
-        refuse_overwriting([release.file], [*named, *files_read(db, request.targets), *files_read(None, originals)])
-        only_shown = any(click.get_current_context().params.get(name) for name in ("dry_run", "explain"))
-        if exists(release.file) and not force and not only_shown:
-            raise UsageError(f"{str(release.file)!r} exists. Replace it with --force, or name another file as 'to'.")
-    return request, release, db
+    return {"request": request, "release": release, "saved": None, "db": db}
 
 
 def _policy_to_write(file: Path, values: Mapping[str, Any], *, force: bool) -> Callable[..., str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from sqlaudit.tabular.units import to_integer_units
 
 
 @dataclass(frozen=True)
-class Dimension:
+class BlockDimension:
     """A dimension of a cube.
 
     Args:
@@ -50,7 +50,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Measure:
+class BlockMeasure:
     """A measure of a cube.
 
     Args:
@@ -85,8 +85,8 @@ class CubeTable:
     engine: Engine
     relation: Relation
     request: CubeRequest
-    dimensions: tuple[Dimension, ...]
-    measures: tuple[Measure, ...]
+    dimensions: tuple[BlockDimension, ...]
+    measures: tuple[BlockMeasure, ...]
     entity: Raw | None
     holding: Raw | None
 
@@ -115,6 +115,30 @@ class CubeTable:
         names = ("entity", "measures", "top", "checks")
         parameters = {name: value for name, value in self._judging("").items() if name in names}
         return render("cubes/cube_figures.sql", self.engine.dialect, step="figures", source=blocks, **parameters)
+
+    def margins(self, places: Sequence[int], measures: Collection[int], kept: Relation | None) -> Statement:
+        """Return the statement of the totals by some dimensions, judged by the rules for people and some measures.
+
+        Args:
+            places: of the dimensions. measures: places of those that rules look at.
+            kept: judged blocks, of which the safe ones do not count; None = all rows count.
+        """
+        parameters = self._judging(self.relation.sql)
+        judged = [
+            [call for call in check if not call["of"] or int(call["of"][1:]) in measures]
+            for check in parameters["checks"]
+        ]
+        parameters["checks"] = [check for check in judged if check]
+        by = Raw(", ".join([*(f"d{place}" for place in places), "everything"]))
+        return render(
+            "cubes/cube_margins.sql",
+            self.engine.dialect,
+            step="totals",
+            by=by,
+            places=list(places),
+            kept=kept,
+            **parameters,
+        )
 
     def people(self) -> Statement:
         """Return the statement that counts the people of the table."""
@@ -222,7 +246,7 @@ def _settled(engine: Engine, relation: Relation, request: CubeRequest, option: s
     return Raw(apply_spelling_policy(engine, relation, column, request.values, missing=False).sql)
 
 
-def _measure(engine: Engine, relation: Relation, text: str) -> Measure:
+def _measure(engine: Engine, relation: Relation, text: str) -> BlockMeasure:
     """Return a measure: whole numbers as they are, True as 1, other numbers with their decimal places, exactly.
 
     Raises:
@@ -231,15 +255,15 @@ def _measure(engine: Engine, relation: Relation, text: str) -> Measure:
     column = resolve(text, relation, engine.dialect, about("measures"))
     holds = column_type(engine, relation, column)
     if holds.kind is Kind.BOOLEAN:
-        return Measure(text, f"CASE WHEN {column.sql} THEN 1 WHEN NOT {column.sql} THEN 0 END", None, "BIGINT")
+        return BlockMeasure(text, f"CASE WHEN {column.sql} THEN 1 WHEN NOT {column.sql} THEN 0 END", None, "BIGINT")
     units, places = to_integer_units(replace(column, kind=holds.kind, type=holds.type), "measures", engine.dialect)
     if not places:
-        return Measure(text, units.sql, None, "BIGINT")
+        return BlockMeasure(text, units.sql, None, "BIGINT")
     value = f"CAST({column.sql} AS DECIMAL(28, {places}))"
-    return Measure(text, value, units.sql, "DOUBLE" if holds.kind is Kind.FLOAT else "")
+    return BlockMeasure(text, value, units.sql, "DOUBLE" if holds.kind is Kind.FLOAT else "")
 
 
-def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planned: bool) -> tuple[Dimension, ...]:
+def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planned: bool) -> tuple[BlockDimension, ...]:
     """Return the dimensions of a cube, each at the level that the request names.
 
     Raises:
@@ -248,7 +272,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
     texts = [_split_level(text, relation) for text in request.dimensions]
     resolved = tuple(resolve(name, relation, engine.dialect, about("dimensions")) for name, _ in texts)
     columns = in_one_spelling(engine, relation, ResolvedRoles(resolved, (), (), None)).quasi_identifiers
-    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([name for name, _ in texts])
+    hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([name for name, _ in texts], "dimension")
     searched, has_levels = request.suppression is not None, any(level for _, level in texts)
     if request.hierarchies and not (searched or has_levels):
         raise UsageError(
@@ -271,7 +295,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
         if not hierarchy.takes_part:
             raise UsageError(f"{hierarchy.place}: {shown(name)} is dropped, and cannot be a dimension.")
         number = hierarchy.level_named(level) if level and hierarchy.place else 0
-        dimensions.append(Dimension(name, column, hierarchy if level or searched else None, number, bool(level)))
+        dimensions.append(BlockDimension(name, column, hierarchy if level or searched else None, number, bool(level)))
     return tuple(dimensions)
 
 

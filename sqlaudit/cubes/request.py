@@ -84,6 +84,7 @@ class CubeRequest:
         suppression: the largest share of people that may be left out by the finest levels that are taken; None = the
             levels of the request are taken.
         before: older cubes of the same people, which are files.
+        margins: files with totals that are published elsewhere.
         show_blocks: whether the report lists blocks.
         publication: the destination of the cube.
 
@@ -144,6 +145,11 @@ class CubeRequest:
     before: tuple[Target, ...] = tables_option(
         "An older cube of changed data to compare with, a file; repeatable.", BLOCKS, metavar="FILE"
     )
+    margins: tuple[Target, ...] = tables_option(
+        "Totals of the table that are published elsewhere, a file with columns as in the cube; repeatable.",
+        BLOCKS,
+        metavar="FILE",
+    )
     show_blocks: bool = option(False, FLAG, "Show the first blocks of the cube.", SHOWN)
     publication: CubePublication = nested(CubePublication)
 
@@ -156,8 +162,13 @@ class CubeRequest:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Everything that is read: the table, and older cubes."""
-        return (self.target, *self.before)
+        """Everything that is read: the table, older cubes and totals."""
+        return (self.target, *self.compared)
+
+    @property
+    def compared(self) -> tuple[Target, ...]:
+        """The files that the cube is compared with."""
+        return (*self.before, *self.margins)
 
     @property
     def threshold(self) -> int:

@@ -77,6 +77,21 @@ class CubeChange(base.Documented):
     note: str = ""
 
 
+@dataclass(frozen=True)
+class CubeMargins(base.Documented):
+    """What totals that are published elsewhere reveal of the people who are left out.
+
+    Args:
+        files: with the totals. dimensions: that they are by, all together.
+        groups: of left-out people by these dimensions. unsafe: those that fail a rule.
+    """
+
+    files: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    groups: int
+    unsafe: int
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CubeResult(base.MeasuredResult, Shown):
     """A cube, and what was left out of it.
@@ -97,6 +112,7 @@ class CubeResult(base.MeasuredResult, Shown):
         sums_limited: whether a rule limits how much of a sum is from one person or few.
         uniform_blocks: blocks of the cube where a measure has the sum 0, or as much as it has values.
         choice: how the levels were chosen; None = the request names them. changes: beside older cubes.
+        margins: what totals published elsewhere reveal; None without any.
         columns: of the cube, in order. first_blocks: the first blocks as texts, if requested.
         file: of the cube, or `table:` and a table's name. view: the view's name.
         sql: the SELECT of the cube, or the statement that makes its view or table; only if requested.
@@ -127,6 +143,7 @@ class CubeResult(base.MeasuredResult, Shown):
     uniform_blocks: int
     choice: LevelChoice | None = None
     changes: tuple[CubeChange, ...] = ()
+    margins: CubeMargins | None = None
     columns: tuple[str, ...]
     first_blocks: tuple[tuple[str | None, ...], ...] = field(default=(), metadata=base.IF_ANY)
     file: str = field(default="", metadata=base.OR_NULL)
@@ -138,8 +155,18 @@ class CubeResult(base.MeasuredResult, Shown):
     @property
     def passed(self) -> bool:
         """True if the cube has a block, leaves out no more people than allowed, and reveals none beside older cubes."""
-        fits = self.choice is None or self.choice.fits
-        return self.blocks > 0 and fits and all(change.passed for change in self.changes)
+        return not self.why
+
+    @property
+    def why(self) -> str:
+        """Why it is not made; empty = it is."""
+        if not self.blocks:
+            return "no block meets the rules"
+        if self.choice is not None and not self.choice.fits:
+            return "no levels leave out so few people"
+        if not all(change.passed for change in self.changes):
+            return "with an older cube, this one may reveal few people"
+        return "with the totals, this cube reveals few people" if self.margins and self.margins.unsafe else ""
 
 
 class CubeReport(MeasuredReport[CubeResult]):
@@ -150,12 +177,8 @@ class CubeReport(MeasuredReport[CubeResult]):
 
     def headline(self, result: CubeResult) -> doc.Toned:
         """Return the verdict."""
-        if not result.blocks:
-            return doc.bad("FAIL: no block meets the rules")
-        if result.choice is not None and not result.choice.fits:
-            return doc.bad("FAIL: no levels leave out so few people")
-        if not result.passed:
-            return doc.bad("FAIL: with an older cube, this one may reveal few people")
+        if result.why:
+            return doc.bad(f"FAIL: {result.why}")
         return doc.good(f"{doc.plural(result.blocks, 'block')}: any query on them is safe")
 
     def key_figures(self, result: CubeResult) -> Iterator[doc.KeyFigure]:
@@ -184,6 +207,17 @@ class CubeReport(MeasuredReport[CubeResult]):
                 "Nothing was written. Blocks changed by fewer people than the threshold, or by an unknown number.",
                 "Use coarser levels in both cubes, or publish when more has changed.",
             )
+        margins = result.margins
+        if margins is not None and margins.unsafe:
+            by = f" by {doc.listing(margins.dimensions, None)}" * bool(margins.dimensions)
+            yield doc.bad(
+                "Nothing was written. Less the cube, the totals are sums of those who are left out: "
+                f"{doc.plural(margins.unsafe, 'group')}{by} fail{'s' * (margins.unsafe == 1)} a rule.",
+                f"Use coarser levels, or let {spelled('suppress', '0')} choose levels that leave nobody out.",
+            )
+        elif margins is not None:
+            left_out = "those who are left out meet the rules as well" if margins.groups else "nobody is left out"
+            yield f"With the totals of {doc.listed(margins.files)}, {left_out}."
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
         if result.choice is not None:
@@ -233,13 +267,19 @@ class CubeReport(MeasuredReport[CubeResult]):
             )
 
     def limits(self, result: CubeResult) -> Iterator[str]:
+        other = " other than those that were judged" if result.margins else ""
         yield (
-            "Totals of the whole table that are published elsewhere: less the cube, they are the sum of what was left "
-            "out."
+            f"Totals of the whole table that are published elsewhere{other}: less the cube, they are the sum of what "
+            "was left out."
         )
         if result.has_entity and result.people_repeat is not False:
             opening = "People are in several blocks" if result.people_repeat else "People may be in several blocks"
             yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
+        if result.changes:
+            yield (
+                "People who move between blocks: the changes of single blocks are compared. If ten people leave one "
+                "block and eleven come to another, both changes together may be of one person."
+            )
         others = " beside those that were compared" if result.changes else ""
         yield f"A second cube of changed data{others}: blocks that differ by a few people reveal them."
         if result.measures and not result.sums_limited:

@@ -121,6 +121,10 @@ def make_cube(engine: Engine, request: CubeRequest) -> CubeResult:
             from sqlaudit.cubes.changes import judge_changes  # published tables, which few cubes need
 
             result = replace(result, changes=judge_changes(table, blocks))
+        if table.request.margins and result.passed:
+            from sqlaudit.cubes.margins import judge_margins
+
+            result = replace(result, margins=judge_margins(table, blocks, figures.kept_rows))
         if result.passed:
             result = _published(table, blocks, result)
         return replace(result, **provenance(engine, already))

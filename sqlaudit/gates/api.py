@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from sqlaudit.base.errors import SqlauditError, UsageError
 from sqlaudit.base.files import check_destination, is_file
@@ -20,6 +21,7 @@ from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.request import GateRequest, PolicySource
 from sqlaudit.gates.result import (
     UNDECIDED,
+    CubeLimit,
     Drift,
     GateResult,
     GateTest,
@@ -58,11 +60,15 @@ def read_policy(source: PolicySource, *, connects: bool = False) -> Policy:
     return load_policy(source.policy)
 
 
-def find_release(policy: Policy, selections: Sequence[str]) -> tuple[TableEntry, ReleaseLimit]:
-    """Return the table of a policy that is to be released, and its release.
+M = TypeVar("M", bound=ReleaseLimit | CubeLimit)
+
+
+def find_made(policy: Policy, selections: Sequence[str], kind: type[M], what: str) -> tuple[TableEntry, M]:
+    """Return the table of a policy of which a file is made, and that file.
 
     Args:
-        policy: the policy. selections: names, or as `sqlaudit test --select` has them; empty = its only release.
+        policy: the policy. selections: names, or as `sqlaudit test --select` has them; empty = its only one.
+        kind, what: of the file, and the section of the policy.
 
     Raises:
         UsageError: a mistake in the policy, or no such table, or several.
@@ -71,16 +77,15 @@ def find_release(policy: Policy, selections: Sequence[str]) -> tuple[TableEntry,
     tables = named or select(policy.tables, selections)
     if mistakes := [*policy.mistakes, *(mistake for table in tables for mistake in table.mistakes)]:
         raise UsageError(f"{mistakes[0].place}: {mistakes[0].message}")
-    releases = [(table, table.release) for table in tables if table.release is not None]
-    if not releases:
+    found = [(table, table.made) for table in tables if isinstance(table.made, kind)]
+    if not found:
         names = ", ".join(table.name for table in tables)
-        raise UsageError(
-            f"{policy.file}: there is no section 'release' ({names}). `sqlaudit lattice --save` writes one."
-        )
-    if len(releases) > 1:
-        names = ", ".join(table.name for table, _ in releases)
-        raise UsageError(f"{policy.file} has several releases: {names}. Choose one with {spelled('select')}.")
-    return releases[0]
+        advice = " `sqlaudit lattice --save` writes one." if kind is ReleaseLimit else ""
+        raise UsageError(f"{policy.file}: there is no section {what!r} ({names}).{advice}")
+    if len(found) > 1:
+        names = ", ".join(table.name for table, _ in found)
+        raise UsageError(f"{policy.file} has several {what}s: {names}. Choose one with {spelled('select')}.")
+    return found[0]
 
 
 @public(GateRequest)

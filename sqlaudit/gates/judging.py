@@ -11,6 +11,7 @@ from typing import TypeVar, get_args
 from sqlaudit.base.errors import ExitCode, Interrupted, SqlauditError
 from sqlaudit.base.result import Status
 from sqlaudit.gates.result import (
+    CubeLimit,
     Excepted,
     GateTest,
     Limit,
@@ -36,13 +37,15 @@ def blank(entry: TableEntry, spec: TestSpec, outcome: Outcome = Outcome.SKIPPED,
         sensitive=roles.sensitive if joint else (),
         identifiers=(),
     )
-    kinds = (kind for kind in get_args(Limit) if kind is not ReleaseLimit)  # or older baselines have another digest
+    newer = (ReleaseLimit, CubeLimit)  # not among them, or older baselines have another digest
+    kinds = (kind for kind in get_args(Limit) if kind not in newer)
     limits = (spec.limit if isinstance(spec.limit, kind) else None for kind in kinds)
     what = (spec.model, *limits, spec.identifier, spec.all_named)
     further_parts: tuple[object, ...] = (
         spec.sensitive if joint else (),
         entry.insensitive if spec.all_named else (),
         *([] if entry.release is None else [entry.release]),
+        *([spec.limit] if isinstance(spec.limit, CubeLimit) else []),
     )
     return GateTest(
         table=entry.name,

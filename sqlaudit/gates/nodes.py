@@ -46,10 +46,11 @@ _OF_TABLES = {
 }
 """The options that a policy has keys for, by name; flags, and identifiers that an exception accepts, are called as
 around the policy."""
+_IN_QUOTES = "sensitive", "inputs", "suppress", "suppressed", "to", "keep_column", "dimensions", "measures", "holdings"
 _KEYS = {
     **{name: field for name, (field, _) in _OF_TABLES.items()},
     **{name: name for name in ("where", "query", "exclude", "key", "by_position", "distance", "hierarchies")},
-    **{name: f"'{name}'" for name in ("sensitive", "inputs", "suppress", "suppressed", "to", "keep_column")},
+    **{name: f"'{name}'" for name in _IN_QUOTES},
     "columns": "among",
     "level": "levels",
     "db": "the connection",

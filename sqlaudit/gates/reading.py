@@ -17,6 +17,7 @@ from sqlaudit.base.parameter_names import speaking
 from sqlaudit.base.spec import Coverage, ReadOptions, Roles, Sampling, Target
 from sqlaudit.classes.inputs import Inputs, inputs_from, load_inputs
 from sqlaudit.gates.connections import conninfo, read_connections
+from sqlaudit.gates.cube_section import CUBE, cube_tests, read_cube
 from sqlaudit.gates.keys import COLUMN_KEY, COLUMN_LIST, TEXT, YES_OR_NO, Keys, described, keys_of
 from sqlaudit.gates.nodes import (
     Mistakes,
@@ -289,6 +290,7 @@ TABLE: Keys = {
     **_ABOUT,
     "persons": described("false: no table under persons belongs to this one.", YES_OR_NO),
     RELEASE: {"$ref": "#/$defs/release", "description": "The release of this table, which its requirements are about."},
+    CUBE: {"$ref": "#/$defs/cube", "description": "The cube of this table, which may be queried freely."},
 }
 
 
@@ -386,24 +388,30 @@ def _filled(
     common = Common(severity, tuple(dict.fromkeys(tags)), owner, folder, connection)
     places = _role_places(filled)
     required = filled.over(defaults.filled).get("requirements")
-    if required is None:
+    if required is None and CUBE not in filled:
         mistakes.add(node, "this table has no 'requirements'. Write for example [k=5].")
     tests = [*mistakes.attempt(read_requirements, required, (), common, roles)]
     named = (
         place_of(with_defaults["all_columns_named"]) if with_defaults.take("all_columns_named", flag, False) else None
     )
     tests += coverage_tests(roles, places, place_of(node), named=named)
-    if not tests and not mistakes:
+    if not tests and not mistakes and CUBE not in filled:
         mistakes.add(node, "this table has no requirements. Write for example [k=5].")
     derived = filled.take("derived_from", texts, ())
     inputs = mistakes.attempt(_inputs, filled.get("inputs"), Inputs(), connection, folder)
-    release = None
+    release, cube = None, None
+    if RELEASE in filled and CUBE in filled:
+        mistakes.add(filled[CUBE], "a table has a 'release' or a 'cube'. Write a second entry with another 'name'.")
     if target is not None and not mistakes:
         parameters = (mistakes, target, roles, tests, inputs, folder)
         release = mistakes.attempt(read_release, filled.get(RELEASE), None, *parameters)
+        cube = mistakes.attempt(read_cube, filled.get(CUBE), None, mistakes, target, roles, folder)
     if release is not None:
         requirement = f"{RELEASE}={text_or_empty(children(filled[RELEASE]).get('to'))}".rstrip("=")
         tests.insert(0, TestSpec(requirement, place_of(filled[RELEASE]), limit=release))
+    if cube is not None:
+        written = text_or_empty(children(filled[CUBE]).get("to"))
+        tests = [*cube_tests(cube, written, place_of(filled[CUBE]), severity), *tests]
     name = section.take("name", text, "") or extra.get("name", "") or (target.name if target else "")
     return TableEntry(
         name=name or str(place_of(node)),
@@ -424,6 +432,7 @@ def _filled(
         about_persons=filled.take("persons", flag, True),
         database=extra.get("database", ""),
         release=release,
+        cube=cube,
     )
 
 
@@ -510,21 +519,21 @@ def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 
 
-def _release_file(table: TableEntry) -> Path | None:
-    file = None if table.release is None else table.release.file
+def _made_file(table: TableEntry) -> Path | None:
+    file = None if table.made is None else table.made.file
     return None if file is None else file.resolve()
 
 
 def _with_rival(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
-    """The table; where another has its release in the same file, both get the mistake: one would replace the other."""
-    file = _release_file(table)
+    """The table; where another becomes the same file, both get the mistake: one would replace the other."""
+    file = _made_file(table)
     others = () if file is None else (other for other in tables if other is not table)
-    rival = next((other for other in others if _release_file(other) == file), None)
+    rival = next((other for other in others if _made_file(other) == file), None)
     if rival is None:
         return table
     sentence = (
-        f"the release of {table.name!r} has the same 'to' as that of {rival.name!r} in line {rival.place.line}. Give "
-        "each release a file of its own."
+        f"the {CUBE if table.cube else RELEASE} of {table.name!r} has the same 'to' as that of {rival.name!r} in line "
+        f"{rival.place.line}. Give each {CUBE if table.cube else RELEASE} a file of its own."
     )
     return replace(table, mistakes=(*table.mistakes, Mistake(table.place, sentence)))
 

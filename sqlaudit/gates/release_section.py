@@ -65,12 +65,12 @@ def read_release(
     for test in tests:
         if problem := _unfit(test):
             mistakes.add(node, f"{test.requirement!r} {problem}")
-    hierarchies = section.take("hierarchies", _hierarchies, Hierarchies(), folder)
+    hierarchies = section.take("hierarchies", read_hierarchies_key, Hierarchies(), folder)
     levels = section.take("levels", _levels, {}, roles.quasi_identifiers)
     suppression = section.take("suppress", number, Fraction(0))
     written = section.take_options(LatticePublication, *OF_FILES)
     written["keep"] = section.take("keep_column", column_list, ())
-    file = section.take("to", _file, None, folder)
+    file = section.take("to", made_file, None, folder)
     if len(mistakes) > earlier:
         return None
     required = tuple(replace(test.model, severity=test.severity) for test in tests if test.model)
@@ -97,7 +97,8 @@ def _unfit(test: TestSpec) -> str:
     return ""
 
 
-def _hierarchies(node: Node, what: str, folder: Path) -> Hierarchies:
+def read_hierarchies_key(node: Node, what: str, folder: Path) -> Hierarchies:
+    """Return the hierarchies that a key has, or that are in the file or folder that it names."""
     return read_section(node, folder) if node.is_mapping else read_hierarchies(folder / text(node, what))
 
 
@@ -117,7 +118,12 @@ def _levels(node: Node, what: str, columns: Sequence[str]) -> dict[str, str]:
     return levels
 
 
-def _file(node: Node, what: str, folder: Path) -> Path:
+def made_file(node: Node, what: str, folder: Path) -> Path:
+    """Return the file that a policy makes of a table.
+
+    Raises:
+        UsageError: it has an ending that a test cannot read.
+    """
     file = folder / text(node, what)
     if file.suffix.lower() not in FILES:
         raise node.fail(f"{what!r} must end in {' or '.join(FILES)}.")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,6 +45,20 @@ class Comparison:
     rows: int
     differing: int
     problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """A file beside what the policy makes.
+
+    Args:
+        differing: rows that only one of both has; where they cannot be compared, all of the file.
+        problems: how it differs, in sentences; empty = it does not. of_keys: values of each key that only the file has.
+    """
+
+    differing: int
+    problems: tuple[str, ...]
+    of_keys: tuple[int, ...] = ()
 
 
 @dataclass
@@ -127,28 +140,61 @@ def compare_release(engine: Engine, limit: ReleaseLimit) -> Comparison:
     Raises:
         UsageError: the policy names no file, a level that is not there, or a file that cannot be read.
     """
-    if limit.file is None:
-        raise UsageError("'release' has no 'to', so there is no file to test.")
-    if not exists(limit.file):
-        raise UnknownFile(f"There is no release {str(limit.file)!r}. `sqlaudit lattice -f` makes it from the policy.")
-    released = _target(limit.file)
-    with connect(None, None, released) as reader:
-        # Before the search, which may take long
-        ((rows,),) = reader.run(render("base/row_count.sql", reader.dialect, source=reader.open(released)))
-    with PrivateFolder(RELEASE) as folder, ExitStack() as stack:
-        again = _target(folder.path / limit.file.name)
-        result = search_and_publish(engine, with_destination(limit, Path(again.relation)))
+    file, rows = rows_of_made(limit.file, RELEASE, "lattice")
+    with PrivateFolder(RELEASE) as folder:
+        again = folder.path / file.name
+        result = search_and_publish(engine, with_destination(limit, again))
         published = result.published
         if published is None:
             why = " ".join(result.why) or "No node is safe."
             return Comparison(result, rows, max(rows, 1), (f"The policy makes no release: {why}",))
-        reader = stack.enter_context(connect(None, None, released, again))
-        compared = _compare(reader, reader.open(released), reader.open(again), result, rows)
-        if not (beside := contents_beside_cells(limit.file, Path(again.relation))):
-            return compared
-        # No row differs, but the file is not the release
-        problem = f"The file has {beside}. Make it again, or save only the cells."
-        return replace(compared, differing=max(compared.differing, 1), problems=(*compared.problems, problem))
+        keys = [[published.columns.index(key) + 1] for key in published.keys]
+        found = compare_files(file, again, rows, keys, RELEASE, "row")
+    levels = result.named(published.levels)
+    cells = [
+        f"{key}: {plural(number, 'cell')} that level {levels[key]!r} does not give."
+        for key, number in zip(published.keys, found.of_keys, strict=False)
+        if number
+    ]
+    return Comparison(result, rows, found.differing, (*cells, *found.problems))
+
+
+def rows_of_made(file: Path | None, what: str, command: str) -> tuple[Path, int]:
+    """Return the file that a policy makes of a table, and its rows; before it is made again, which may take long.
+
+    Args:
+        file: of the policy; None = it names none. what: the key of the policy. command: what makes it.
+
+    Raises:
+        UsageError: the policy names no file, or one that is not there or cannot be read.
+    """
+    if file is None:
+        raise UsageError(f"{what!r} has no 'to', so there is no file to test.")
+    if not exists(file):
+        raise UnknownFile(f"There is no {what} {str(file)!r}. `sqlaudit {command} -f` makes it from the policy.")
+    target = _target(file)
+    with connect(None, None, target) as reader:
+        ((rows,),) = reader.run(render("base/row_count.sql", reader.dialect, source=reader.open(target)))
+    return file, rows
+
+
+def compare_files(
+    file: Path, again: Path, rows: int, keys: Sequence[Sequence[int]], what: str, unit: str
+) -> FileComparison:
+    """Compare a file with what the policy makes: their columns, in order, and their rows, in any order.
+
+    Args:
+        file: with so many rows. again: what the policy makes. keys: places of columns, from 1 on.
+        what, unit: what the file and its rows are called.
+    """
+    first, second = _target(file), _target(again)
+    with connect(None, None, first, second) as reader:
+        found = _compare(reader, reader.open(first), reader.open(second), rows, keys, what, unit)
+    if not (beside := contents_beside_cells(file, again)):
+        return found
+    # No row differs, but the file is not what the policy makes
+    problem = f"The file has {beside}. Make it again, or save only the cells."
+    return replace(found, differing=max(found.differing, 1), problems=(*found.problems, problem))
 
 
 def _target(file: Path) -> Target:
@@ -156,38 +202,29 @@ def _target(file: Path) -> Target:
     return Target(relation=str(file), read=ReadOptions(header=True, all_text=True) if as_text else ReadOptions())
 
 
-def _compare(reader: Engine, released: Relation, again: Relation, result: LatticeResult, rows: int) -> Comparison:
-    """Compare two files by their columns, in order, and their rows, in any order."""
-    published = result.published
-    assert published is not None
+def _compare(
+    reader: Engine, released: Relation, again: Relation, rows: int, keys: Sequence[Sequence[int]], what: str, unit: str
+) -> FileComparison:
     names, expected = ([column.name for column in relation.columns] for relation in (released, again))
     if names != expected:
         # No name of the file: of one without a header, names are values
         missing, more = [name for name in expected if name not in names], {*names} - {*expected}
         parts = [f"it lacks {listing(missing)}"] * bool(missing) + [f"it has {len(more)} others"] * bool(more)
-        what = " and ".join(parts) or "they are in another order"
-        return Comparison(result, rows, max(rows, 1), (f"Its columns are not those of the policy's release: {what}.",))
-    keys = [(published.columns.index(key), key) for key in published.keys]
+        how = " and ".join(parts) or "they are in another order"
+        return FileComparison(max(rows, 1), (f"Its columns are not those of the policy's {what}: {how}.",))
     statement = render(
         "gates/release_rows.sql",
         reader.dialect,
-        step="rows of the release",
+        step=f"rows of the {what}",
         released=released,
         again=again,
         released_columns=[Raw(quote(name, reader.dialect)) for name in names],
         again_columns=[Raw(quote(name, reader.dialect)) for name in expected],
-        keys=[place + 1 for place, _ in keys],
+        keys=keys,
     )
-    added, missing_rows, *cells = reader.run(statement)[0]
-    levels = result.named(published.levels)
-    problems = [
-        f"{key}: {plural(number, 'cell')} that level {levels[key]!r} does not give."
-        for (_, key), number in zip(keys, cells, strict=True)
-        if number
-    ]
-    if added or missing_rows:
-        problems.append(
-            f"{plural(added, 'row')} of the file {'is' if added == 1 else 'are'} not in the policy's release, and "
-            f"{missing_rows:,} of its rows {'is' if missing_rows == 1 else 'are'} not in the file."
-        )
-    return Comparison(result, rows, added + missing_rows, tuple(problems))
+    added, missing_rows, *of_keys = reader.run(statement)[0]
+    problem = (
+        f"{plural(added, unit)} of the file {'is' if added == 1 else 'are'} not in the policy's {what}, and "
+        f"{missing_rows:,} of its {unit}s {'is' if missing_rows == 1 else 'are'} not in the file."
+    )
+    return FileComparison(added + missing_rows, (problem,) if added or missing_rows else (), tuple(of_keys))

@@ -18,6 +18,7 @@ from sqlaudit.base.connection_texts import without_connections
 from sqlaudit.base.errors import ExitCode
 from sqlaudit.base.spec import Requirement, Roles, SafeHarbor, Target
 from sqlaudit.base.version import __version__
+from sqlaudit.cubes.request import CubeRequest
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.models.base import Check
 from sqlaudit.reports.notebook import Shown
@@ -503,7 +504,22 @@ class ReleaseLimit:
     others: ClassVar[tuple[Target, ...]] = ()
 
 
-Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit | SyntheticLimit | ReleaseLimit
+@dataclass(frozen=True)
+class CubeLimit:
+    """A cube that a table becomes by `sqlaudit cube -f`, and that the file there must be.
+
+    Args:
+        request: the cube, without a destination. file: of the cube; None = the policy names none.
+        rule: one rule for its blocks; None = the file itself.
+    """
+
+    request: CubeRequest
+    file: Path | None
+    rule: Requirement | None = None
+    others: ClassVar[tuple[Target, ...]] = ()
+
+
+Limit = ColumnLimit | LossLimit | CellLimit | SeriesLimit | SafeHarborLimit | SyntheticLimit | ReleaseLimit | CubeLimit
 """What a requirement may be besides a privacy model."""
 
 
@@ -584,7 +600,7 @@ class TableEntry:
         mistakes: what keeps the whole table from being tested. role_places: where each column is named.
         insensitive: columns that need no role. about_persons: whether tables of persons may be its own.
         persons: those of its connection. database: that of the table, empty = the one that is connected to.
-        release: what it is released as; its tests are then about that file.
+        release: what it is released as; its tests are then about that file. cube: what is made of it besides.
     """
 
     name: str
@@ -606,6 +622,12 @@ class TableEntry:
     persons: tuple[PersonsEntry, ...] = ()
     database: str = ""
     release: ReleaseLimit | None = None
+    cube: CubeLimit | None = None
+
+    @property
+    def made(self) -> ReleaseLimit | CubeLimit | None:
+        """The file that is made of it."""
+        return self.release or self.cube
 
 
 @dataclass(frozen=True)

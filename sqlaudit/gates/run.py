@@ -33,6 +33,7 @@ from sqlaudit.engines.contract import Engine, ProgressHook
 from sqlaudit.engines.writing import files_read
 from sqlaudit.gates.answered import WarehouseAnswers
 from sqlaudit.gates.connections import database_of
+from sqlaudit.gates.cube_tests import CubeTests
 from sqlaudit.gates.judging import attempt, blank, broken, errored, judged, with_exit_code
 from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.release_tests import ReleaseTests
@@ -40,6 +41,7 @@ from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
     Connection,
+    CubeLimit,
     Dataset,
     GateResult,
     GateTest,
@@ -148,7 +150,9 @@ class TableTests:
             return ReleaseTests(self.engine, self.today).run(entry, entry.release)
         audit = attempt(lambda: self._audit(entry)) if any(spec.model for spec in entry.tests) else None
         results: list[GateTest] = []
-        of_cells = all(isinstance(spec.limit, CellLimit) for spec in entry.tests)  # no row of it is a person
+        cube = CubeTests(self.engine, self.today)
+        # No row of it is a person, or no test is about single ones
+        of_cells = all(isinstance(spec.limit, CellLimit | CubeLimit) for spec in entry.tests)
         known_columns = _Known(()) if of_cells else self._known(entry)
         runs: dict[type[Limit], tuple[SharedRuns[Any, Any], TableEntry]] = {
             LossLimit: (LossTests(self.engine, self.today), alone),
@@ -162,6 +166,8 @@ class TableTests:
             before = len(results)
             if spec.mistake:
                 results.append(errored(entry, spec, UsageError(spec.mistake)))
+            elif isinstance(spec.limit, CubeLimit):
+                results += cube.run(alone, spec, spec.limit)
             elif spec.limit is not None:
                 run, table = runs[type(spec.limit)]
                 results += run.run(table, spec, spec.limit)
@@ -173,7 +179,7 @@ class TableTests:
                 results.append(errored(entry, spec, UsageError("It has no result, so nothing was tested.")))
         warnings = () if isinstance(known_columns, SqlauditError) else known_columns.warnings
         return results, tuple(
-            dict.fromkeys((*warnings, *(remark for run, _ in runs.values() for remark in run.remarks)))
+            dict.fromkeys((*warnings, *cube.remarks, *(remark for run, _ in runs.values() for remark in run.remarks)))
         )
 
     def _known(self, entry: TableEntry) -> _Known | SqlauditError:
@@ -594,7 +600,8 @@ def files_of(policy: Policy) -> Iterator[Path]:
     for connection in policy.connections.values():
         with suppress(SqlauditError):  # a test will say so
             yield from files_read(database_of(connection), ())
-    yield from (table.release.file for table in policy.tables if table.release is not None and table.release.file)
+    yield from (table.made.file for table in policy.tables if table.made is not None and table.made.file)
+    yield from (Path(other.relation) for table in policy.tables if table.cube for other in table.cube.request.compared)
     yield from files_read(None, _targets([table for table in policy.tables if table.target is not None]))
 
 

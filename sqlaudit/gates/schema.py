@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlaudit.base.spec import SafeHarbor
-from sqlaudit.gates import cell_limits, connections, reading, release_limits, release_section, requirements, tables
+from sqlaudit.gates import (
+    cell_limits,
+    connections,
+    cube_section,
+    reading,
+    release_limits,
+    release_section,
+    requirements,
+    tables,
+)
 from sqlaudit.gates.column_limits import COLUMN_KEYS, HARBOR_KEYS
 from sqlaudit.gates.keys import TEXT, TEXTS_OF_IT, Keys
 from sqlaudit.gates.requirements import OPTIONS
@@ -48,6 +57,7 @@ def policy_schema() -> dict[str, object]:
             release_limits.M_INVARIANCE: _section(release_limits.SERIES_KEYS, "m", "before"),
             "synthetic": _section(release_limits.SYNTHETIC_KEYS, "original", "require"),
             release_section.RELEASE: _section(release_section.RELEASE_KEYS),
+            cube_section.CUBE: _section(cube_section.CUBE_KEYS, "dimensions", "require"),
             "exception": _one_of(("requirement", "identifier"), tables.EXCEPTION_KEYS, "until", "reason"),
             "texts": {"oneOf": [TEXT, TEXTS_OF_IT]},
             "column": {"oneOf": [TEXT, _section({"expression": TEXT}, "expression")]},

@@ -174,8 +174,9 @@ def persons_apart(entry: TableEntry, persons: Sequence[PersonsEntry]) -> TableEn
     if not entry.about_persons:
         return entry
     own = tuple(table for table in persons if table.connection == entry.connection)
-    if own and entry.release is not None:
-        sentence = "a release joins no table of 'persons': write 'persons: false' in this table."
+    if own and entry.made is not None:
+        what = "cube" if entry.cube else "release"
+        sentence = f"a {what} joins no table of 'persons': write 'persons: false' in this table."
         return replace(entry, mistakes=(*entry.mistakes, Mistake(entry.place, sentence)))
     return replace(entry, persons=own)
 

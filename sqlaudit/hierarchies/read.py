@@ -216,25 +216,25 @@ class Hierarchies:
     folder: Path | None = None
     place: str = "the hierarchies"
 
-    def for_columns(self, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
+    def for_columns(self, columns: Sequence[str], called: str = "quasi-identifier") -> tuple[Hierarchy, ...]:
         """Return the hierarchy of each column, in their order. A column without one is kept or suppressed (`plain`).
 
         Args:
-            columns: the quasi-identifiers as `--qi` names them: column names or expressions.
+            columns: the quasi-identifiers as `--qi` names them: column names or expressions. called: what they are.
 
         Raises:
             UsageError: a hierarchy for a column that is none of these, or none for any of them.
             InputError: a file that cannot be read.
         """
         if self.folder is not None:
-            return _read_folder(self.folder, columns)
+            return _read_folder(self.folder, columns, called)
         folded = {untyped(column).casefold(): column for column in columns}
         hierarchies: dict[str, Hierarchy] = {}
         for name, hierarchy in self.given.items():
             column = name if name in columns else folded.get(untyped(name).casefold())
             if column is None:
                 hint = closest_column(name, columns) or f" Available: {', '.join(columns)}."
-                raise UsageError(f"{hierarchy.place}: {name!r} is not a quasi-identifier.{hint}")
+                raise UsageError(f"{hierarchy.place}: {name!r} is not a {called}.{hint}")
             if column in hierarchies:
                 raise UsageError(f"{hierarchy.place}: {column!r} has two hierarchies.")
             hierarchies[column] = replace(hierarchy, column=column)
@@ -447,7 +447,7 @@ _READERS: Mapping[str, Callable[[Parts, str, Path], ValueTable | Iterable[Level]
 }
 
 
-def _read_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
+def _read_folder(folder: Path, columns: Sequence[str], called: str) -> tuple[Hierarchy, ...]:
     """Return the hierarchy of each column from the file whose name ends with the column's name.
 
     The longest matching column and the shortest file name win.
@@ -467,7 +467,7 @@ def _read_folder(folder: Path, columns: Sequence[str]) -> tuple[Hierarchy, ...]:
         if fitting:
             owners[max(fitting, key=len)].append(path)
     if columns and not any(owners.values()):
-        raise UnknownFile(f"{folder}: has no file …{columns[0]}.csv, and none for any other quasi-identifier.")
+        raise UnknownFile(f"{folder}: has no file …{columns[0]}.csv, and none for any other {called}.")
     return tuple(_read_column_file(column, owners[column], folder) for column in columns)
 
 

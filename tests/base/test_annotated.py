@@ -33,6 +33,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "cloak": ((MOVED,), {"user": "user", "x": "x", "y": "y", "time": "time", "k": 2, "box": 4, "interval": 1}),
     "columns": ((PEOPLE,), {}),
     "compare": ((PEOPLE, PEOPLE), {"qi": "age,sex"}),
+    "cube": ((PEOPLE,), {"dimensions": "sex", "require": "threshold=2"}),
     "compile_checks": (("people",), ROLES),
     "disclosure_curve": ((PEOPLE,), ROLES),
     "gate": ((), {}),

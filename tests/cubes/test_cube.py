@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import sqlaudit
 from sqlaudit.base.errors import SqlauditError, UsageError
+from sqlaudit.base.files import PrivateFolder
 from sqlaudit.base.options import request_from
 from sqlaudit.base.relation import Statement
 from sqlaudit.cubes.blocks import open_cube
@@ -134,6 +136,48 @@ def test_every_block_is_what_python_adds_up(
         left = sum(len(block.people) for key, block in blocks.items() if key not in kept)
         assert (found.left_out_share is None) == (0 < left < least + spared)
         assert found.left_out_people in (None, left)
+
+
+def sums_by(table: Sequence[Row], places: Sequence[int], entity: bool) -> dict[tuple[Any, ...], Block]:
+    keys = dict.fromkeys(tuple(row[place] for place in places) for row in table)
+    return {key: Block([r for r in table if tuple(r[place] for place in places) == key], entity) for key in keys}
+
+
+@cases(40)
+@given(rows, st.booleans(), st.integers(2, 4), st.sets(st.sampled_from([0, 1])), st.booleans())
+def test_totals_published_elsewhere_are_a_cube_of_those_left_out(
+    engine: Engine, table: list[Row], entity: bool, least: int, by: set[int], wrong: bool
+) -> None:
+    """Less the cube, totals are the groups of left-out rows by the totals' dimensions: judged as Python does."""
+    places, blocks = sorted(by), blocks_of(table, entity)
+    rules = [f"threshold={least}", "dominance=n:1,k:60", "full_cell=flag"]
+    left = [r for r in table if any(fails(blocks[r[0], r[1]], least, 0)[rule] for rule in rules)]
+    groups = sums_by(left, places, entity)
+    with PrivateFolder("totals") as folder:
+        with (folder.path / "totals.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["cost_sum", *(("REGION", "year")[place] for place in places), "people", "flag_count"])
+            for size in range(len(places) + 1):
+                for some in combinations(places, size):
+                    for key, block in sums_by(table, some, entity).items():
+                        own = dict(zip(some, key, strict=True))
+                        parts = block.contributions(3)
+                        number = len(block.people) + (wrong and not some)
+                        flagged = sum(row[4] is not None for row in block.rows)
+                        cost = float(sum(parts)) if parts else None
+                        writer.writerow([cost, *(own.get(place) for place in places), number, flagged])
+        asked: dict[str, Any] = {"measures": ["cost", "flag"], "entity": "who" if entity else "", "require": rules}
+        asked["margins"] = [folder.path / "totals.csv"]
+        if len(left) == len(table):
+            assert cube_of(engine, query_of(table), **asked)[0].margins is None
+        elif wrong:
+            with pytest.raises(UsageError, match="1 total is not among those of this table"):
+                cube_of(engine, query_of(table), **asked)
+        else:
+            found = cube_of(engine, query_of(table), **asked)[0]
+            unsafe = sum(any(fails(block, least, 0)[rule] for rule in rules) for block in groups.values())
+            assert found.margins is not None
+            assert (found.margins.groups, found.margins.unsafe, found.passed) == (len(groups), unsafe, not unsafe)
 
 
 # The promise, by brute force: in all tables with the same cube, no few people have one sum.
@@ -313,6 +357,10 @@ def test_the_finest_levels_that_leave_few_out() -> None:
             ("--require", "threshold=5", "--dimensions", "age", "--hierarchies", "levels.yml"),
             "No dimension has a level",
         ),
+        (
+            ("--require", "threshold=5", "--hierarchies", "levels.yml", "--suppress", "1%"),
+            "'age' is not a dimension. Available: sex.",
+        ),
         (("--require", "threshold=5", "--to", "people.csv"), "is an input"),
         (("--require", "threshold=61", "--to", "cube.csv"), ""),
     ],
@@ -336,6 +384,33 @@ def test_rows_without_a_person_and_negative_contributions() -> None:
         sqlaudit.cube(losses, require=["threshold=5", "dominance=n:1,k:85"], **asked)
     found = sqlaudit.cube(losses, require=["threshold=5", "dominance=n:1,k:85"], negative="absolute", **asked)
     assert found.blocks == 2
+
+
+def test_totals_that_are_not_those_of_the_cube(folder: Path) -> None:
+    table = pd.concat([PEOPLE, PEOPLE[:4].assign(who=list("abcd"), sex="x")])
+    table.to_csv("people.csv", index=False)
+    asked = (*ASKED, "--require", "threshold=5", "--margins", "totals.csv", "--to", "cube.csv")
+    cases = {
+        "sex,n\nf,30\n": (2, "has the column 'n', which the cube does not have"),
+        "sex\nf\n": (2, "has no figure of the cube: people"),
+        "sex,people\nall,64\n": (2, "1 total is not among those of this table"),
+        "sex,people\nf,30\n,64\n": (1, "1 group by sex fails a rule"),
+        "income_sum\n8176\n": (1, "1 group fails a rule"),
+        "income_sum\n8177\n": (2, "1 total is not among"),
+    }
+    assert table.income.sum() == 8176
+    for text, (code, said) in cases.items():
+        Path("totals.csv").write_text(text)
+        ran = run(*asked)
+        assert (ran.code, Path("cube.csv").exists()) == (code, False), (text, ran.said)
+        assert said in " ".join((ran.out + ran.err).split()), ran.err
+    pd.concat([table, PEOPLE[:3].assign(who=list("efg"), sex="y")]).to_csv("people.csv", index=False)
+    Path("totals.csv").write_text("people\n67\n")
+    assert run(*asked).code == 0
+    table.assign(age=20.0 + table.age % 2).to_csv("people.csv", index=False)
+    Path("totals.csv").write_text("age,people\n20,32\n021,32\n")
+    ran = run(*asked[:2], "--dimensions", "age", *asked[4:-1], "ages.csv")
+    assert (ran.code, "nobody is left out" in " ".join(ran.out.split())) == (0, True), ran.err
 
 
 def test_a_second_cube_of_changed_data(folder: Path) -> None:

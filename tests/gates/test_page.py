@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlaudit.gates import connections, reading, release_section, requirements, tables
+from sqlaudit.gates import connections, cube_section, reading, release_section, requirements, tables
 from sqlaudit.gates.reading import load_policy
 from sqlaudit.gates.run import METHODS, mistakes_of
 from tests.gates.databases import write
@@ -30,6 +30,7 @@ ROWS = re.findall(r"^\| `([^|]+)` \|", PAGE, re.MULTILINE)
         requirements.OPTIONS,
         requirements.LOSS_KEYS,
         release_section.RELEASE_KEYS,
+        cube_section.CUBE_KEYS,
         connections.KINDS,
         connections.KEYS,
         requirements.COLUMN_KEYS,

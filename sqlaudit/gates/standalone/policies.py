@@ -25,6 +25,7 @@ from sqlaudit.gates.nodes import in_a_policy
 from sqlaudit.gates.result import (
     CellLimit,
     ColumnLimit,
+    CubeLimit,
     LossLimit,
     SafeHarborLimit,
     SeriesLimit,
@@ -62,6 +63,7 @@ _NOT_CARRIED: Mapping[type, str] = {
     LossLimit: "a loss compares two tables in Python.",
     SafeHarborLimit: "identifiers are recognised in Python, from names and counts.",
     SyntheticLimit: "several statements count it, and it is judged in Python.",
+    CubeLimit: "it is about a cube of its table, a file that `sqlaudit test` makes again and compares.",
     SeriesLimit: "it follows persons through several releases, and is judged in Python.",
 }
 _ONE_SELECT = ("count", "contributors", "value", "holdings", "largest")
