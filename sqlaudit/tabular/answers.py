@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from sqlaudit.base.columns_of import find_column
-from sqlaudit.base.errors import EngineError, UsageError
+from sqlaudit.base.columns_of import resolve
+from sqlaudit.base.errors import EngineError, UnknownColumn, UsageError
 from sqlaudit.base.guard import function_name, guard_expression, guard_query
 from sqlaudit.base.parameter_names import about, spelled
 from sqlaudit.base.relation import Relation
@@ -338,10 +338,15 @@ class Answer:
         if not text:
             return None
         if not any(self.select.args.get(key) for key in ("joins", "laterals")):
-            match = find_column(text, self._open(self._rows_of([exp.Star()])))
-            if match is not None:
-                return exp.column(exp.to_identifier(match.name, quoted=True))
-        return guard_expression(text, self.dialect, about(option))
+            found = resolve(text, self._open(self._rows_of([exp.Star()])), self.dialect, about(option))
+            if found.column is not None:
+                return exp.column(exp.to_identifier(found.column, quoted=True))
+        node: exp.Expr = guard_expression(text, self.dialect, about(option))
+        if not self._can_open(node.copy()):
+            raise UnknownColumn(
+                f"{about(option)}: the query reads no column {text!r}. Write it as in the query: t.{text}."
+            )
+        return node
 
     def _rows_of(self, columns: Sequence[exp.Expr]) -> exp.Select:
         """Return the query of rows with these columns."""
@@ -350,6 +355,18 @@ class Answer:
             rows.set(key, None)
         rows.set("expressions", list(columns))
         return rows
+
+    def check(self) -> None:
+        """Let the database read the query, whose columns need no names of their own here.
+
+        Raises:
+            UsageError: it is wrong.
+        """
+        named = self.select.copy()
+        for number, column in enumerate(named.expressions, 1):
+            if not isinstance(column, (exp.Alias, exp.Column, exp.Star)):
+                column.replace(exp.alias_(column.copy(), f"column {number}", quoted=True))
+        self._open(named)
 
     def _open(self, rows: exp.Expr | str) -> Relation:
         return self.engine.open(self._target(rows if isinstance(rows, str) else rows.sql(dialect=self.dialect)))
@@ -503,7 +520,7 @@ class _Names:
         self._taken = set[str]()
 
     def add(self, text: str) -> str:
-        name = " ".join("".join(" " if sign in ",;()" else sign for sign in text).split()) or "column"
+        name = " ".join("".join(" " if sign in ",;" else sign for sign in text).split()) or "column"
         name = name if len(name.encode()) <= 50 else "column"
         number, free = 2, name
         while free.casefold() in self._taken:
@@ -536,10 +553,10 @@ def judge_answer(
     Raises:
         UsageError: an unknown column, or a query of rows.
     """
-    label = engine.open(request.target).label
     answer, results, reasons = None, list[tuple[AnswerPart, AggregatesResult]](), tuple[str, ...]()
     try:
         answer = Answer(engine, request)
+        answer.check()
         results = [(part, judge(engine, part.request)) for part in answer.parts()]
         reasons = tuple(dict.fromkeys(answer.unread))
     except UnreadAnswer as error:
@@ -563,7 +580,7 @@ def judge_answer(
     columns |= {name: text for name in ("person", "holdings") if (text := getattr(request, name))}
     if base is None:
         base = AggregatesResult(
-            target=label,
+            target=request.target.name,
             by=(),
             columns={},
             totals=(),
@@ -578,7 +595,7 @@ def judge_answer(
         )
     return replace(
         base,
-        target=label,
+        target=request.target.name,
         columns=columns,
         cells=cells,
         unsafe_cells=unsafe,

@@ -79,7 +79,7 @@ class AggregatesRequest:
 
     Args:
         target: a table with one row per cell, or rows from which to make one.
-        by: names or expressions of the dimensions; empty with a query that is read as one answer.
+        by: names or expressions of the dimensions; empty for the query of one answer.
         count: the column of counts.
         value: the column of sums.
         contributors: the column with the number of contributors, where it is not the count.
@@ -117,9 +117,7 @@ class AggregatesRequest:
     """
 
     target: Target = target_part()
-    by: tuple[str, ...] = option(
-        (), NAMES, "Dimensions of the table; without them, a --query is read as one answer.", CELLS, metavar="COLUMNS"
-    )
+    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS")
     count: str = option("", COLUMN, "Number of people or firms in a cell.", CELLS, metavar="COLUMN")
     value: str = option("", COLUMN, "Sum of a cell, for example its turnover.", CELLS, metavar="COLUMN")
     contributors: str = option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +59,7 @@ SAME = [  # GROUP BY of the answer, and the same as the grouping of rows
 @pytest.mark.parametrize("person", ["who", ""])
 @pytest.mark.parametrize(("group", "by", "grouping"), SAME)
 def test_an_answer_is_judged_as_its_rows(engine: Engine, group: str, by: str, grouping: str, person: str) -> None:
-    @run(4 if engine.name == "duckdb" else 2)
+    @run(4 if engine.name == "duckdb" else 1)
     @given(rows)
     def compare(some: list[Any]) -> None:
         table, shared = table_of(some), {"person": person, "show_values": True}
@@ -83,7 +82,7 @@ def test_an_answer_is_judged_as_its_rows(engine: Engine, group: str, by: str, gr
 @given(rows, st.sampled_from(["cost > 1", "kind = 1", "cost IS NULL OR kind = 2"]))
 @run(15)
 def test_a_filter_and_its_complement_are_judged(some: list[Any], condition: str) -> None:
-    """The total minus the filtered count is a count as well: it is unsafe if 1 to 1 people are in it."""
+    """The total minus the filtered count is a count as well; if nobody meets the condition, it is the total itself."""
     from sqlaudit.engines import connect
 
     table = table_of(some)
@@ -95,7 +94,8 @@ def test_a_filter_and_its_complement_are_judged(some: list[Any], condition: str)
             judged(engine, f"SELECT * FROM ({table}) WHERE {only}", ["threshold=2"], by=("region",), microdata=True)
             for only in ("1 = 1", f"{meets} = 1", f"{meets} = 0")
         ]
-        assert found.unsafe_cells == sum(part.unsafe_cells for part in parts)
+        judged_parts = parts if parts[1].cells else parts[:1]
+        assert found.unsafe_cells == sum(part.unsafe_cells for part in judged_parts)
         assert found.passed == (not found.unsafe_cells)
 
 
@@ -185,12 +185,11 @@ def test_a_query_of_rows_still_needs_its_dimensions() -> None:
 
 
 def test_odd_names_are_names() -> None:
-    table = pd.DataFrame({'a, "b"; (😀)': ["x", "x", "y"], "who": [1, 2, 3]})
     names = '"a, ""b""; (😀)"'
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.register("people", table)
+        connection.sql(f"CREATE TABLE people AS SELECT * FROM (VALUES ('x', 1), ('x', 2), ('y', 3)) AS t({names}, who)")
         query = f'SELECT {names}, who AS "a  b 😀", count(*) FROM people GROUP BY ROLLUP({names}, who)'
         found = sqlaudit.aggregates(query=query, require=["threshold=2"], person="who", db=connection)
     assert (found.cells, found.unsafe_cells) == (6, 4)
