@@ -66,7 +66,7 @@ class UnreadAnswer(Exception):
 
 
 @dataclass(frozen=True)
-class Measure:
+class AnswerMeasure:
     """A number of each cell: a count of rows or people, or a sum or mean.
 
     Args:
@@ -100,7 +100,7 @@ class AnswerPart:
 
 
 @dataclass
-class Answer:
+class AnswerReader:
     """A SELECT with GROUP BY, taken apart.
 
     Args:
@@ -113,7 +113,7 @@ class Answer:
 
     engine: Engine
     request: AggregatesRequest
-    measures: list[Measure] = field(default_factory=list)
+    measures: list[AnswerMeasure] = field(default_factory=list)
     lone: list[str] = field(default_factory=list)
     """Columns with values of one person."""
     unread: list[str] = field(default_factory=list)
@@ -145,7 +145,7 @@ class Answer:
             raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
         self.unread += self._reasons()
         if not self.measures:  # who is in a cell is all that is known of it
-            self.measures.append(Measure("rows", None, None, "count", is_count=True))
+            self.measures.append(AnswerMeasure("rows", None, None, "count", is_count=True))
 
     # --- reading the statement ---
 
@@ -163,8 +163,8 @@ class Answer:
         items = [self._named(item) for item in group.expressions]
         if group.args.get("all"):
             items = [node for _, node in self.columns if not any(map(self._is_aggregate, node.find_all(exp.Expr)))]
-        of_sets = [isinstance(item, (exp.Rollup, exp.Cube, exp.GroupingSets)) for item in items]
-        is_unclear = self.dialect == "spark" and any(of_sets) and len(items) > 1  # Spark: a, b GROUPING SETS (…)
+        # `a, b GROUPING SETS (…)` of Spark, without a comma, has no other tree than with one
+        is_unclear = len(items) > 1 and any(isinstance(item, exp.GroupingSets) for item in items)
         if is_unclear or any(value for key, value in group.args.items() if key not in ("expressions", "all")):
             raise UnreadAnswer("This form of GROUP BY is not read. Write it as GROUP BY GROUPING SETS (…).")
         sets: list[tuple[int, ...]] = [()]
@@ -270,7 +270,7 @@ class Answer:
         value, kind = call.this, function_name(call)
         is_people = isinstance(value, exp.Distinct) and kind == "count" and len(value.expressions) == 1
         if is_people and self._person is not None and self._is_person(value.expressions[0]):
-            self.measures.append(Measure(name, None, condition, kind, people=True))
+            self.measures.append(AnswerMeasure(name, None, condition, kind, people=True))
             return
         has_star = value is not None and not isinstance(value, exp.Star) and bool(value.find(exp.Star))
         if value is None or has_star or isinstance(value, exp.Distinct) or call.args.get("expressions"):
@@ -291,7 +291,7 @@ class Answer:
             columns = list(value.find_all(exp.Column))
             is_count = bool(columns) and all(column.find_ancestor(exp.Predicate) for column in columns)
         contributing = exp.and_(*conditions) if conditions else None
-        self.measures.append(Measure(name, None if kind == "count" else value, contributing, kind, is_count))
+        self.measures.append(AnswerMeasure(name, None if kind == "count" else value, contributing, kind, is_count))
 
     def _reasons(self) -> Iterator[str]:
         """Yield why nothing passes, apart from single columns."""
@@ -416,7 +416,7 @@ class Answer:
         """Yield a part for each value and condition, and the differences between them."""
         counts = tuple(one for one in made.requirements if not cell_rule(one).contributions)
         families: dict[str, dict[str, list[str]]] = {}
-        seen: dict[tuple[str, str], list[Measure]] = {}
+        seen: dict[tuple[str, str], list[AnswerMeasure]] = {}
         for measure in self.measures:
             value, condition = self._spell(measure.value), self._spell(measure.condition)
             seen.setdefault((value, condition), []).append(measure)
@@ -537,7 +537,7 @@ def _fills(value: exp.Expr) -> bool:
 def plan_answer(engine: Engine, request: AggregatesRequest) -> list[AggregatesRequest]:
     """Return the requests that make the numbers of an answer from rows; none if it cannot be read."""
     try:
-        return [part.request for part in Answer(engine, request).parts()]
+        return [part.request for part in AnswerReader(engine, request).parts()]
     except UnreadAnswer:
         return []
 
@@ -555,7 +555,7 @@ def judge_answer(
     """
     answer, results, reasons = None, list[tuple[AnswerPart, AggregatesResult]](), tuple[str, ...]()
     try:
-        answer = Answer(engine, request)
+        answer = AnswerReader(engine, request)
         answer.check()
         results = [(part, judge(engine, part.request)) for part in answer.parts()]
         reasons = tuple(dict.fromkeys(answer.unread))
