@@ -96,7 +96,7 @@ __all__ = [
 def aggregates(
     target: Any = None,
     *,
-    by: Sequence[str] | str,
+    by: Sequence[str] | str = (),
     count: str = "",
     value: str = "",
     contributors: str = "",

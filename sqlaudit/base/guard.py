@@ -462,8 +462,8 @@ def _refuse_outside(root: exp.Expression, dialect: str, option: str) -> None:
     for node in root.find_all(exp.Func, exp.QueryTransform):
         if isinstance(node, exp.QueryTransform):
             raise UsageError(f"{option} may only read, but it contains TRANSFORM, which runs a program.")
-        if _name(node) in outside:
-            raise UsageError(f"{option} may only read tables, but the function {_name(node)} accesses more.")
+        if function_name(node) in outside:
+            raise UsageError(f"{option} may only read tables, but the function {function_name(node)} accesses more.")
 
 
 # Divisions of whole numbers: PostgreSQL drops the fraction, DuckDB and Spark keep it.
@@ -551,10 +551,11 @@ def _is_cut(division: exp.Div) -> bool:
     parent = division.parent
     while isinstance(parent, exp.Paren):
         parent = parent.parent
-    return parent is not None and _name(parent) in _CUTTING
+    return parent is not None and function_name(parent) in _CUTTING
 
 
-def _name(node: exp.Expr) -> str:
+def function_name(node: exp.Expr) -> str:
+    """Return the name of a function in lower case, or of another node that of its class."""
     return node.name.lower() if isinstance(node, exp.Anonymous) else str(node.key)
 
 
@@ -569,7 +570,7 @@ def _is_whole(node: exp.Expr, kinds: Mapping[str, Kind]) -> bool:
     if isinstance(node, exp.Sub) and all(_kind(side, kinds) is Kind.DATE for side in (node.this, node.expression)):
         return True
     parts = _parts(node)
-    return _name(node) in _COUNTING or (bool(parts) and all(_is_whole(part, kinds) for part in parts))
+    return function_name(node) in _COUNTING or (bool(parts) and all(_is_whole(part, kinds) for part in parts))
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
@@ -577,7 +578,7 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Case):
         results = [case.args["true"] for case in node.args["ifs"]] + [node.args.get("default") or exp.null()]
         return [branch for branch in results if not isinstance(branch, exp.Null)]
-    if isinstance(node, (exp.Paren, exp.Neg, *_JOINING)) or _name(node) in _KEEPING:
+    if isinstance(node, (exp.Paren, exp.Neg, *_JOINING)) or function_name(node) in _KEEPING:
         return list(node.iter_expressions())
     return []
 

@@ -14,7 +14,8 @@ def command(job: Job, request: AggregatesRequest) -> int:
     """Find cells of a published table that disclose too much about their contributors.
 
     TARGET has one row per cell: counts by region and month, or turnover by branch. Totals are
-    rows, too. With --from, TARGET has rows of people, and the table is made from them. Exit code
+    rows, too. With --from, TARGET has rows of people, and the table is made from them. A --query
+    with GROUP BY, without --by, is judged as one answer, on the rows behind it. Exit code
     0: every rule is met, 1: a rule fails or could not be checked. With --protect, 0: the protected
     table is safe, 1: nothing was written.
 
@@ -31,6 +32,8 @@ def command(job: Job, request: AggregatesRequest) -> int:
           --largest first,second --preset acro
       sqlaudit aggregates --from visits.csv --by region,month --person patient_id --value cost \\
           --grouping "region;region,month;()" --require threshold=5 --require p_percent=10
+      sqlaudit aggregates --query "SELECT region, avg(cost) FROM 'visits.csv' GROUP BY region" \\
+          --person patient_id --require threshold=5
     """
     from sqlaudit.tabular.run import aggregates, code_of
 

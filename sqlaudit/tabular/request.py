@@ -79,7 +79,7 @@ class AggregatesRequest:
 
     Args:
         target: a table with one row per cell, or rows from which to make one.
-        by: names or expressions of the dimensions.
+        by: names or expressions of the dimensions; empty for the query of one answer.
         count: the column of counts.
         value: the column of sums.
         contributors: the column with the number of contributors, where it is not the count.
@@ -117,7 +117,7 @@ class AggregatesRequest:
     """
 
     target: Target = target_part()
-    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS", needed=True)
+    by: tuple[str, ...] = option((), NAMES, "Dimensions of the table.", CELLS, metavar="COLUMNS")
     count: str = option("", COLUMN, "Number of people or firms in a cell.", CELLS, metavar="COLUMN")
     value: str = option("", COLUMN, "Sum of a cell, for example its turnover.", CELLS, metavar="COLUMN")
     contributors: str = option(
@@ -248,6 +248,9 @@ class AggregatesRequest:
         self.marks()
         self.rates()
         self._check_protection()
+        if self.is_answer:
+            self._check_answer()
+            return
         if not self.by:
             raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
         if self.microdata:
@@ -260,6 +263,27 @@ class AggregatesRequest:
     def targets(self) -> tuple[Target, ...]:
         """Everything that is read: the table, earlier releases, and linked tables."""
         return (self.target, *self.before, *self.linked)
+
+    @property
+    def is_answer(self) -> bool:
+        """True if the target is a query with GROUP BY whose cells are to be made from its rows."""
+        named = (self.microdata, self.by, self.count, self.contributors, self.value, self.largest)
+        return bool(self.target.query) and not any(named)
+
+    def _check_answer(self) -> None:
+        """Check the options of an answer.
+
+        Raises:
+            UsageError: options of a finished table or of rows, which name the columns of one.
+        """
+        for name in (*_OF_TABLES, "weight", "grouping", "protect", "before", "linked"):
+            if getattr(self, name):
+                raise UsageError(
+                    f"{spelled(name)} does not apply to a query that is read as one answer. Name the dimensions of its "
+                    f"result with {spelled('by')}."
+                )
+        if self.target.where:
+            raise UsageError(f"{spelled('where')} does not apply to one answer. Write the condition in the query.")
 
     @property
     def decimal(self) -> str:

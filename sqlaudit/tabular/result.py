@@ -41,8 +41,12 @@ class RuleFound(Documented):
     preset: str = field(default="", metadata=IF_ANY)
 
 
-MISSING_TOTALS, LEFT_OUT = "missing_totals", "left_out_cells"
+MISSING_TOTALS, LEFT_OUT, HIDDEN_BY_QUERY = "missing_totals", "left_out_cells", "hidden_by_query"
 """Codes of remarks about a table that change no verdict."""
+NOT_READ = "not_read"
+"""The code of a column of an answer that could not be judged."""
+MOST_KEYS = 20
+"""Largest number of keys of unsafe cells that are shown for a rule."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class TableProblem(Documented):
     @property
     def is_mistake(self) -> bool:
         """True if it keeps every cell of the table from counting as safe."""
-        return self.code not in (MISSING_TOTALS, LEFT_OUT)
+        return self.code not in (MISSING_TOTALS, LEFT_OUT, HIDDEN_BY_QUERY)
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,8 @@ class AggregatesResult(MeasuredResult, Shown):
         drawn: the table itself with marks, where values are shown and it is small.
         protection: the protected table, None without `--protect`.
         problems: mistakes of the table itself, and totals that it lacks.
+        one_answer: whether it is the answer to a query, whose cells were made from its rows; other answers are not
+            judged.
     """
 
     schema: ClassVar = "sqlaudit-aggregates/1"
@@ -235,6 +241,7 @@ class AggregatesResult(MeasuredResult, Shown):
     drawn: DrawnTable | None = field(default=None, metadata=key("aggregates.drawn"))
     protection: CellProtection | None = field(default=None, metadata=key("aggregates.protection"))
     problems: tuple[TableProblem, ...] = field(metadata=key("aggregates.problems"))
+    one_answer: bool = field(default=False, metadata=IF_ANY | key("aggregates.one_answer"))
 
     @property
     @told("problems")
@@ -266,6 +273,8 @@ NOT_SAID = (
     "Unmarked subtotals were not used to compute hidden cells.",
 )
 
+MANY = ". This judges one answer: if many may be asked, publish a cube (sqlaudit cube)"
+"""The end of the headline on an answer."""
 OUTSIDERS = (
     "Hidden cells are checked against outsiders only. A contributor knows their own part, so that the hidden count is "
     "at least 1, and may compute other hidden cells."
@@ -365,22 +374,25 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
 
 def _headline(result: AggregatesResult) -> doc.Words:
     """Return the verdict on the table."""
+    many = MANY if result.one_answer else ""
     if not result.cells:
-        return doc.warning(f"{result.target}: the table has no cells")
+        is_unread = any(problem.code == NOT_READ for problem in result.problems)
+        what = "the answer could not be checked" if is_unread else "the table has no cells"
+        return doc.warning(f"{result.target}: {what}{many}")
     if not result.rules:
         return f"{result.target}: {doc.plural(result.cells, 'cell')}, no rules given"
     short = doc.warning if result.passed else doc.bad
     if result.unsafe_cells:
         verb, whose = ("discloses", "its") if result.unsafe_cells == 1 else ("disclose", "their")
         cells = _of(result, result.unsafe_cells)
-        return short(f"{result.target}: {cells} {verb} too much about {whose} contributors")
+        return short(f"{result.target}: {cells} {verb} too much about {whose} contributors{many}")
     if any(two.unsafe_cells for two in result.differences):
         return short(f"{result.target}: an older release discloses too much about people who joined, left or changed")
     if result.status is Status.UNDETERMINED:
-        return doc.warning(f"{result.target}: not every cell could be checked")
+        return doc.warning(f"{result.target}: not every cell could be checked{many}")
     whom = " against outsiders" if result.outsiders_only else ""
     rules = doc.listing(one.text for one in result.rules)
-    return doc.good(f"{result.target}: every published cell is safe{whom} ({rules})")
+    return doc.good(f"{result.target}: every published cell is safe{whom} ({rules}){many}")
 
 
 def _against(result: AggregatesResult) -> str:

@@ -42,6 +42,7 @@ from sqlaudit.tabular.other_columns import NO_COLUMNS, OtherColumns, find_other_
 from sqlaudit.tabular.protect import find_problems, iter_rows, protect_cells, released_measures, round_cells
 from sqlaudit.tabular.request import AggregatesRequest
 from sqlaudit.tabular.result import (
+    MOST_KEYS,
     AggregatesResult,
     CellInterval,
     CellProtection,
@@ -81,6 +82,10 @@ def find_unsafe_cells(engine: Engine, request: AggregatesRequest) -> AggregatesR
         (1, ('region',), 9)
     """
     executed_before = len(engine.executed)
+    if request.is_answer:
+        from sqlaudit.tabular.answers import judge_answer
+
+        return replace(judge_answer(engine, request, find_unsafe_cells), **provenance(engine, executed_before))
     relation = engine.open(request.target)
     _refuse_merged(engine, [relation], request)
     related = [engine.open(table) for table in request.linked]
@@ -108,6 +113,10 @@ def plan_cells(engine: Engine, request: AggregatesRequest) -> list[Statement]:
     Raises:
         UsageError: an unknown column.
     """
+    if request.is_answer:
+        from sqlaudit.tabular.answers import plan_answer
+
+        return [statement for part in plan_answer(engine, request) for statement in plan_cells(engine, part)]
     relation, *linked = (engine.open(table) for table in (request.target, *request.linked))
     if linked:
         query, _ = list_linked_tables(engine, [relation, *linked], request)
@@ -237,8 +246,6 @@ def _cell_texts(cells: TableCells, unsafe: Bools) -> list[str]:
 
 
 _OF_NUMBERS = "{} can be checked for changes only in the rows that the tables were made from."
-MOST_KEYS = 20
-"""Largest number of keys of unsafe cells that are shown for a rule."""
 MOST_INTERVALS = 20
 """Largest number of hidden cells that are shown with their limits."""
 

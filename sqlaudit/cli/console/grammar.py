@@ -111,7 +111,7 @@ def _read_number(reader: Reader) -> str:
 #     [ REQUIRE model { = | >= | <= | < | > } limit [, …] ]
 #
 # AGGREGATES [ FROM ] { table | 'file' | ( SELECT … ) }
-#     BY ( column or expression [, …] )
+#     [ BY ( column or expression [, …] ) ]           -- needed but for a SELECT that is one answer
 #     [ COUNT column ] [ VALUE column ] [ CONTRIBUTORS column ] [ HOLDINGS column ] [ LARGEST column [, …] ]
 #     [ HIDDEN 'mark' [, …] ] [ ZEROS { shown | hidden } ] [ RATE 'rate=n/d' [, …] ] [ INSENSITIVE column [, …] ]
 #     [ TOTAL column = { 'value' | NULL } [, …] ] [ HIERARCHIES { 'file' | 'column=codes' } ]
@@ -136,6 +136,7 @@ class Grammar:
         among: the models that may be required.
         clauses: the reader of each clause but REQUIRE, by its word, which is the name of the option.
         in_order: whether clauses stand in this order.
+        answers: whether a SELECT without BY is one answer, whose dimensions are its own.
     """
 
     word: str
@@ -145,6 +146,7 @@ class Grammar:
     among: Among
     clauses: Mapping[str, ClauseReader]
     in_order: bool
+    answers: bool = False
 
     def is_begun(self, text: str, dialect: str) -> bool:
         """Return True if a text begins with the word of the statement."""
@@ -162,10 +164,12 @@ class Grammar:
         """
         what, example = self.in_brackets
         relation, query = read_relation(reader)
-        reader.expect("BY", f"BY is expected here, with the {what} in parentheses: {example}")
-        if not reader.is_next("("):
-            raise reader.fail(f"the {what} must be in parentheses: {example}")
-        given |= {"target": Target(relation, query), self.by: split_columns(reader, reader.brackets())}
+        given["target"] = Target(relation, query)
+        if not (self.answers and query and not given.get("microdata")) or reader.is_next("BY"):
+            reader.expect("BY", f"BY is expected here, with the {what} in parentheses: {example}")
+            if not reader.is_next("("):
+                raise reader.fail(f"the {what} must be in parentheses: {example}")
+            given[self.by] = split_columns(reader, reader.brackets())
         self._read_clauses(reader, given)
         if reader.skip("REQUIRE"):
             if reader.token is None:
@@ -347,6 +351,7 @@ _AGGREGATES = Grammar(
         {"rate": _read_texts, "total": _read_totals, "structural": _read_condition, "grouping": _read_sets},
     ),
     in_order=False,
+    answers=True,
 )
 CLAUSES = _CELL_WORDS
 """The words that begin a clause of AGGREGATES."""

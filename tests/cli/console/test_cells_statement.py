@@ -87,6 +87,13 @@ def test_rows_that_a_table_is_made_from(dialect: str) -> None:
 ERRORS = (
     ("AGGREGATES", 11, "a table, a file in single quotes or a (SELECT …) is expected here"),
     ("AGGREGATES t (a)", 14, "BY is expected here"),
+    ("AGGREGATES t REQUIRE threshold = 5", 14, "BY is expected here"),
+    (
+        "AGGREGATES FROM (SELECT 1) REQUIRE threshold = 5",
+        28,
+        "BY is expected here, with the dimensions in parentheses: BY (region, sector)",
+    ),
+    ("AGGREGATES (SELECT 1) COUNT n", 1, "No dimensions are given. Name the columns with BY"),
     ("AGGREGATES t BY a", 17, "the dimensions must be in parentheses: BY (region, sector)"),
     ("AGGREGATES t BY (a)", 1, "No numbers are given. Name a column with COUNT or VALUE"),
     ("AGGREGATES t BY (a) COUNT", 26, "something is expected after COUNT"),
@@ -135,6 +142,13 @@ def test_a_table_that_is_made_from_rows(opened: Console) -> None:
     said = opened.words("AGGREGATES FROM visits BY (region) PERSON who GROUPING (region), () REQUIRE threshold >= 2")
     assert "1 of 3 cells (33.3%) discloses too much" in said
     assert "Contributors 3" in said
+
+
+def test_one_answer_is_judged_on_its_rows(opened: Console) -> None:
+    query = "SELECT region, count(*) FROM visits GROUP BY ROLLUP (region)"
+    said = opened.words(f"AGGREGATES ({query}) PERSON who REQUIRE threshold >= 2")
+    assert "1 of 3 cells (33.3%) discloses too much" in said
+    assert "This judges one answer" in said
 
 
 def test_the_exit_code_is_that_of_the_verdict(opened: Console) -> None:
