@@ -14,9 +14,10 @@ from sqlaudit.base.errors import Undecidable, UsageError
 from sqlaudit.base.files import only_new_files
 from sqlaudit.base.nodes import composed
 from sqlaudit.base.result import Status
-from sqlaudit.gates.api import find_release
+from sqlaudit.gates.api import find_made
 from sqlaudit.gates.reading import policy_of
 from sqlaudit.gates.release_section import with_destination
+from sqlaudit.gates.result import ReleaseLimit
 from sqlaudit.gates.saved_policy import policy_text
 from sqlaudit.hierarchies.defaults import default_levels, without_levels
 from sqlaudit.lattices.explorer import ExploredNode, Explorer
@@ -26,7 +27,6 @@ from sqlaudit.profiles.identifying import find_suspects, refuse_suspected
 from sqlaudit.profiles.names import contents_of
 
 if TYPE_CHECKING:
-    from sqlaudit.gates.result import ReleaseLimit
     from sqlaudit.lattices.request import LatticeRequest
 
 Policy = Mapping[str, Any]
@@ -53,7 +53,7 @@ def _limit(policy: Policy) -> ReleaseLimit:
     """Return the release of a policy, as the file of the project would be read."""
     root = composed(policy_text("", policy), "the project")
     assert root is not None
-    return find_release(policy_of(root, "the project"), [])[1]
+    return find_made(policy_of(root, "the project"), [], ReleaseLimit, "release")[1]
 
 
 def _request(table: OpenTable, policy: Policy) -> LatticeRequest:
