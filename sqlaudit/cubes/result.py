@@ -213,10 +213,10 @@ class CubeReport(MeasuredReport[CubeResult]):
             yield doc.bad(
                 "Nothing was written. Less the cube, the totals are sums of those who are left out: "
                 f"{doc.plural(margins.unsafe, 'group')}{by} fail{'s' * (margins.unsafe == 1)} a rule.",
-                f"Use coarser levels, or let {spelled('suppress', '0')} choose levels that leave nobody out.",
+                f"Use coarser levels, or let {spelled('suppress', '0')} choose levels that leave out no one.",
             )
         elif margins is not None:
-            left_out = "those who are left out meet the rules as well" if margins.groups else "nobody is left out"
+            left_out = "those who are left out meet the rules as well" if margins.groups else "no one is left out"
             yield f"With the totals of {doc.listed(margins.files)}, {left_out}."
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
@@ -227,12 +227,13 @@ class CubeReport(MeasuredReport[CubeResult]):
                 f"At the levels of the request, {doc.plural(before.blocks_before, 'block')} meet the rules and {share} "
                 f"are left out. Here, {doc.plural(result.blocks, 'block')} and {_left_out(result)}."
             )
-        least = doc.plural(result.threshold, "person", "people")
-        yield (
-            f"Why any query is safe: each block is the sum over at least {least}, and the cube has nothing finer. A "
-            "query, however it filters, groups or subtracts, combines whole blocks. It reveals nothing that the cube "
-            "does not show."
-        )
+        if result.passed:
+            least = doc.plural(result.threshold, "person", "people")
+            yield (
+                f"Why any query is safe: each block is the sum over at least {least}, and the cube has nothing finer. "
+                "A query, however it filters, groups or subtracts, combines whole blocks. It reveals nothing that the "
+                "cube does not show."
+            )
 
     def sections(self, result: CubeResult) -> Iterator[tuple[doc.Section, ...]]:
         changes = doc.table_of(
