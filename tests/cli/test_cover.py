@@ -90,6 +90,7 @@ FURTHER = {
     "baseline": "baseline -f sqlaudit.yml",
     "history": "baseline -f sqlaudit.yml --history runs.jsonl",
     "model": "models k",
+    "cube": "cube people --dimensions age,sex --require threshold=2",
 }
 LINES = {name: f"{name} {words}" for name, words in COMMANDS.items()} | FURTHER
 

@@ -155,7 +155,7 @@ def test_table_4_of_barriers_as_released(engine: Engine) -> None:
     assert [(one.key, one.size, one.value) for one in found.examples] == [
         ({"age": "3*", "zip": "0223*"}, 4, ("Cancer",))
     ]
-    assert "4 of 12 rows (33.3%) are in 1 class" in found.sentence
+    assert "4 of 12 rows (33.3%) are in 1 group" in found.sentence
 
 
 def test_table_5_of_barriers(engine: Engine) -> None:

@@ -216,7 +216,7 @@ def test_what_minimality_refuses(engine: Engine) -> None:
 
     assert "not t=0.2" in reason(attacked(engine, release(1, 1), PEOPLE, "t=0.2"))
     assert "finest node" in reason(attacked(engine, [{"age": "34", "sex": "m", "d": "flu"}], [(34, "m")], "l=1"))
-    assert "1 class has a different size" in reason(attacked(engine, release(1, 1), PEOPLE[1:], "l=2"))
+    assert "1 group has a different size" in reason(attacked(engine, release(1, 1), PEOPLE[1:], "l=2"))
     with pytest.raises(UsageError, match="age: some cells of the release are not labels"):
         attacked(engine, release(1, 1), PEOPLE, "l=2", node=[2, 1])
     with pytest.raises(UsageError, match="node= has 1 levels"):

@@ -234,7 +234,7 @@ def test_copies_and_excess_grow_with_the_share_of_copied_rows() -> None:
 
 def test_columns_are_refused_in_one_sentence() -> None:
     frame = pd.DataFrame({"age": [1, 2], "ill": ["a", "b"]})
-    with pytest.raises(UsageError, match=r"ill is of type text in frame, integer in frame, so its values cannot"):
+    with pytest.raises(UsageError, match=r"ill is of type text in original, integer in release, so its values cannot"):
         sqlaudit.compare(frame, pd.DataFrame({"age": [1], "ill": [3]}), qi="age", sensitive="ill", synthetic=True)
     with pytest.raises(UsageError, match="holdout is for synthetic data: add synthetic=True"):
         sqlaudit.compare(frame, frame, qi="age", holdout=frame)

@@ -73,4 +73,4 @@ def test_a_headline_says_why_a_passing_release_is_no_good_news() -> None:
     assert exposed.text.endswith("; PASS: the requirement is met, but 2 of 3 attacks expose people")
     safe = document_of(sqlaudit.compare(people, people, qi="age", require="k=5")).headline
     assert isinstance(safe, Toned)
-    assert (safe.tone, safe.text) == ("good", "frame is a generalization of frame; PASS: the requirement is met")
+    assert (safe.tone, safe.text) == ("good", "release is a generalization of original; PASS: the requirement is met")

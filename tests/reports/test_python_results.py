@@ -39,6 +39,7 @@ def found() -> dict[str, Any]:
     lattice = sqlaudit.lattice(PEOPLE, qi="age,sex", require={"k": 2}, hierarchies={"age": {"widths": [50]}})
     return {
         "audit": audited,
+        "cube": sqlaudit.cube(PEOPLE, dimensions="age,sex", require=["threshold=2"]),
         "columns": sqlaudit.columns(PEOPLE, columns="age,sex"),
         "records": sqlaudit.records(PEOPLE, qi=["age", "sex"]),
         "releases": sqlaudit.releases([NAMED, NAMED], entity="who", qi="age,sex", sensitive="ill"),
