@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
 with warnings.catch_warnings():  # it asks for a newer httpx
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient

@@ -16,6 +16,8 @@ from typing import Any
 
 import duckdb
 import openpyxl
+import pandas
+import pyreadstat
 import pytest
 
 from sqlaudit.app import release_tasks
@@ -404,8 +406,6 @@ def test_odd_names_go_the_whole_way(person: Person, people: Path) -> None:
 
 
 def test_labels_of_spss_stay(person: Person, tmp_path: Path) -> None:
-    pyreadstat = pytest.importorskip("pyreadstat")
-    pandas = pytest.importorskip("pandas")
     generator = random.Random(3)
     frame = pandas.DataFrame(
         {

@@ -11,16 +11,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import openpyxl
+import pandas
+import pyreadstat
 import pytest
+import xlsxwriter
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, expect
 
-pytest.importorskip("starlette")
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
+from tests.places import REPOSITORY
+
+DATA = REPOSITORY.parent / "shared" / "data" / "adult.csv"
 LONG = 120_000
 KNOWN, HIDDEN, NAMES, NEITHER = "quasi_identifiers", "sensitive", "identifiers", "insensitive"
 
@@ -109,7 +113,6 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workbook of two sheets, the first a note, the second UCI Adult below a title, with names in German."""
     if not DATA.exists():
         pytest.skip("UCI Adult is not here")
-    xlsxwriter = pytest.importorskip("xlsxwriter")
     wanted = {
         "age": "Alter",
         "sex": "Geschlecht",
@@ -133,8 +136,8 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.shared_data
 def test_the_officer_ends_with_a_workbook(browser: Browser, survey: Path, screenshots: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     before = survey.read_bytes()
     with window(browser, survey.parent) as page:
         page.get_by_role("button", name=survey.name).click()
@@ -187,7 +190,6 @@ def test_the_officer_ends_with_a_workbook(browser: Browser, survey: Path, screen
 
 
 def test_the_statistician_keeps_labels(browser: Browser, tmp_path: Path) -> None:
-    pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
     generator = random.Random(2)
     frame = pandas.DataFrame(
         {
@@ -216,7 +218,6 @@ def test_the_statistician_keeps_labels(browser: Browser, tmp_path: Path) -> None
     assert min(Counter(zip(released["gender"], released["age"], strict=True)).values()) >= 5
 
 
-@pytest.mark.skipif(find_spec("psycopg") is None, reason="PostgreSQL needs psycopg")
 def test_the_engineer_takes_a_policy(
     browser: Browser, tmp_path: Path, postgres_url: str, postgres_admin_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
