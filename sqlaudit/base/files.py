@@ -488,7 +488,7 @@ def replacing(path: Path) -> Iterator[Path]:
         if not special:
             temporary.chmod(_mode_for(final))
             if _only_new.get():
-                final.touch(exist_ok=False)  # takes the name, which nobody else has then
+                final.touch(exist_ok=False)  # takes the name, which no one else has then
             temporary.replace(final)
     except FileExistsError:
         raise _is_there(path) from None
