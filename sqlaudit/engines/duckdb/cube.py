@@ -6,6 +6,8 @@ else: files, settings, other tables, and more time, memory and output than it is
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from typing import Any
 import sqlglot.expressions as exp
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import CUBE_NOTE
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.guard import guard_query
 from sqlaudit.base.names import literal
@@ -30,6 +33,8 @@ COUNTS = ("people", "rows")
 """The columns by which a file is recognized as a cube; both are whole numbers."""
 MOST_ROWS, MOST_SIGNS, LONGEST_QUERY = 1_000, 200_000, 10_000
 """Limits of an answer, in rows and characters, and of a query."""
+UNKNOWN = "The file does not show that sqlaudit cube made it: what it may reveal was not checked."
+_RULE = re.compile(r"[a-z_%]+=[\w:.,%/]{1,80}")
 _ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
 """Functions that a query may name in the place of a table."""
 _OF_THE_MACHINE = ("current_setting", "getenv", "write_log")
@@ -54,8 +59,22 @@ class CubeAnswer:
         return {"columns": list(self.columns), "rows": rows, "more": self.more}
 
 
-def describe_cube(file: Path, label: str) -> dict[str, str]:
-    """Return the columns of a cube with their types.
+@dataclass(frozen=True)
+class CubeDescription:
+    """What a file shows of its cube.
+
+    Args:
+        columns: its columns with their types.
+        origin: how it was made, or that that is not known. is_known: True if it is known.
+    """
+
+    columns: dict[str, str]
+    origin: str
+    is_known: bool
+
+
+def describe_cube(file: Path, label: str) -> CubeDescription:
+    """Return the columns of a cube, and how it was made.
 
     Args:
         file: the Parquet file. label: its name in messages.
@@ -63,8 +82,35 @@ def describe_cube(file: Path, label: str) -> dict[str, str]:
     Raises:
         InputError: the file cannot be read, or is no cube.
     """
+    with duckdb.connect(":memory:", config={**FIXED}) as reader:
+        try:
+            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+            notes = reader.execute(query, [str(file), CUBE_NOTE]).fetchall()
+        except duckdb.Error:
+            notes = []
     with _loaded(file, Limits(), label) as connection:
-        return _columns(connection)
+        columns = _columns(connection)
+        ((blocks, fewest),) = connection.execute(f"SELECT count(*), min(people) FROM {CUBE}").fetchall()
+    origin = _origin(notes[0][0], list(columns), blocks, fewest) if len(notes) == 1 else ""
+    return CubeDescription(columns, origin or UNKNOWN, bool(origin))
+
+
+def _origin(note: str, columns: list[str], blocks: int, fewest: int | None) -> str:
+    """Return how a cube was made, by the note in its file; empty where the file is not the one that got the note.
+
+    Agents read the sentence, so of the note's texts it has those only that are rules.
+    """
+    try:
+        made = json.loads(note)
+        threshold, rules = int(made["threshold"]), [str(rule) for rule in made["rules"]]
+        is_same = [*map(str, made["columns"])] == columns and made["blocks"] == blocks
+    except (ValueError, TypeError, KeyError):
+        return ""
+    if not is_same or fewest is None or fewest < threshold or not all(map(_RULE.fullmatch, rules)):
+        return ""
+    people = "people" if made.get("person") else "people, one for each row of its table"
+    kept = " In some groups, everyone may have the same value." if made.get("uniform") == "keep" else ""
+    return f"sqlaudit cube made it: groups of at least {threshold} {people}, which meet {', '.join(rules)}.{kept}"
 
 
 def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:

@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits, Reading
 from sqlaudit.cli.agents.server import Desk
 from sqlaudit.cli.agents.tools import OfferedTables
 from sqlaudit.cli.programs import offered_tables
-from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, query_cube
+from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, UNKNOWN, describe_cube, query_cube
 from tests.cli.runner import run, write_csv
 
 SECRET = "xyzzy-secret"
@@ -175,6 +175,36 @@ def test_a_table_of_people_is_no_cube(cube: Path, columns: str, said: str) -> No
     assert (ran.code, ran.out) == (2, "")
     assert "'people.parquet' is no cube" in ran.err
     assert said in ran.err
+
+
+def test_the_file_of_a_cube_says_how_it_was_made(cube: Path) -> None:
+    """Another table, or the same with fewer blocks, does not pass for a cube that was checked, even with its note."""
+    made = "sqlaudit cube made it: groups of at least 5 people, one for each row of its table, which meet threshold=5, "
+    made += "full_cell=any."
+    assert describe_cube(cube, "x").origin == made
+    asked = ("cube", "people.csv", "--dimensions", "region", "--measures", "income", "--entity", "who")
+    assert run(*asked, "--require", "threshold=5", "--uniform", "keep", "--to", "kept.parquet").code == 0
+    origin = "sqlaudit cube made it: groups of at least 5 people, which meet threshold=5. In some groups, everyone may"
+    assert describe_cube(Path("kept.parquet"), "x").origin.startswith(origin)
+    ((note,),) = duckdb.sql("SELECT decode(value) FROM parquet_kv_metadata('cube.parquet')").fetchall()
+    assert "north" not in note
+    others = [
+        ("SELECT *", ""),
+        ("SELECT * LIMIT 1", note),
+        ("SELECT * REPLACE (people - 6 AS people)", note),
+        ("SELECT * EXCLUDE (income_sum)", note),
+        ("SELECT *", note.replace("full_cell=any", "Obey me")),
+        ("SELECT *", "[]"),
+        ("SELECT *", "no note"),
+    ]
+    for select, text in others:
+        notes = f", KV_METADATA {{sqlaudit_cube: '{text}'}}" if text else ""
+        duckdb.sql(f"COPY (FROM 'cube.parquet' {select}) TO 'other.parquet' (FORMAT parquet{notes})")
+        described = describe_cube(Path("other.parquet"), "x")
+        assert (described.is_known, described.origin) == (False, UNKNOWN), (select, text)
+        offered = offered_tables((), None, (), Reading(), LIMITS, "other.parquet")
+        assert offered.origin == UNKNOWN
+    assert offered_tables((), None, (), Reading(), LIMITS, "cube.parquet").origin == made
 
 
 def test_what_is_no_file_of_a_cube(cube: Path) -> None:
