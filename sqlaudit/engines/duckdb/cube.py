@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ UNKNOWN = "The file does not show that sqlaudit cube made it: what it may reveal
 _RULE = re.compile(r"[a-z_%]+=[\w:.,%/]{1,80}")
 _ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
 """Functions that a query may name in the place of a table."""
-_OF_THE_MACHINE = ("current_setting", "getenv", "write_log")
-"""Functions that read or write settings and logs."""
+_OF_THE_MACHINE = ("current_setting", "getenv", "write_log", "json_serialize_plan", "json_execute_serialized_sql")
+"""Functions that read or write settings and logs, or evaluate SQL in a text, which may call these."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,11 @@ def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
     """
     if len(sql) > LONGEST_QUERY:
         raise UsageError(f"The query is longer than {LONGEST_QUERY:,} characters. Shorten it.")
-    _refuse_others(guard_query(sql, DIALECT))
+    root = guard_query(sql, DIALECT)
     over = threading.Event()
     with _loaded(file, limits, "the cube") as connection:
+        views = connection.execute("SELECT lower(view_name) FROM duckdb_views()").fetchall()
+        _refuse_others(root, {name for (name,) in views})
 
         def stop() -> None:
             over.set()
@@ -162,9 +164,15 @@ def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {str(name): str(kind) for name, kind, *_ in described}
 
 
-def _refuse_others(root: exp.Query) -> None:
-    """Raise UsageError if a query names a table that is not the cube, or a function of rows that may read more."""
-    with_names = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
+def _refuse_others(root: exp.Query, views: Set[str]) -> None:
+    """Raise UsageError if a query names a table that is not the cube, or a function of rows that may read more.
+
+    Args:
+        root: the query.
+        views: names of DuckDB's own views, which show settings. A WITH of such a name allows nothing: outside of its
+            scope, the name is the view's.
+    """
+    with_names = {cte.alias.lower() for cte in root.find_all(exp.CTE)} - views
     for table in root.find_all(exp.Table, exp.Lateral):
         is_named = isinstance(table.this, exp.Identifier)
         name = table.name.lower() if is_named else _function_name(table.this)
@@ -210,6 +218,7 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
         ((few,),) = connection.execute(f"SELECT count(*) FROM {CUBE} WHERE people IS NULL OR people < 2").fetchall()
         if few:
             raise InputError(f"{label} is no cube: some of its rows are about fewer than two people.")
+        connection.execute("SET enable_progress_bar = FALSE")  # it is drawn on stdout, where a server speaks
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         yield connection

@@ -88,6 +88,23 @@ ATTACKS = [
     "SELECT * FROM pragma_database_list()",
     "SELECT * FROM postgres_scan('host=localhost', 'public', 'people')",
     "SELECT * FROM 'https://example.com/secret.csv'",
+    "FROM pg_settings",
+    "WITH pg_settings AS (FROM pg_settings) FROM pg_settings",
+    "WITH a AS (FROM PG_SETTINGS), pg_settings AS (SELECT 1) FROM a",
+    "SELECT (WITH pg_settings AS (SELECT 1) SELECT 1), * FROM pg_settings",
+    "WITH sqlite_master AS (FROM sqlite_master) FROM sqlite_master",
+    "WITH secret AS (SELECT 1 FROM secret) FROM secret",
+    'SELECT (WITH "secret.csv" AS (SELECT 1) SELECT 1), * FROM "secret.csv"',
+    "SELECT json_serialize_plan('SELECT current_setting(''secret_directory'')', optimize := true)",
+    "SELECT system.main.json_serialize_plan('FROM pg_settings')",
+    "SELECT json_execute_serialized_sql(json_serialize_sql('FROM pg_settings'))",
+    "SELECT E'\\'', name FROM pg_settings --'",
+    "SELECT $a$'$a$, name FROM pg_settings --'",
+    "SELECT 1 -- \r, name FROM pg_settings",
+    "SELECT * FROM seq_scan('cube')",
+    "SELECT * FROM pandas_scan(140000000000000)",
+    "SELECT $1",
+    "SELECT pg_sleep(60)",
     "ATTACH 'secret.duckdb' AS secret",
     "COPY cube TO 'stolen.csv'",
     "COPY (SELECT * FROM read_text('secret.txt')) TO 'stolen.csv'",
@@ -128,6 +145,13 @@ def test_an_attack_is_refused(cube: Path, sql: str) -> None:
     assert SECRET not in str(refused.value)
     assert str(cube.parent) not in str(refused.value)
     assert {path: path.read_bytes() for path in cube.parent.iterdir()} == before
+
+
+def test_no_progress_is_printed(cube: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """DuckDB draws a bar on stdout after two seconds, where a server speaks its protocol."""
+    with pytest.raises(SqlauditError):
+        query_cube(cube, "SELECT max(hash(a.range)) FROM range(10000000000) a", LIMITS)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_more_rows_are_said_to_be_there(cube: Path) -> None:
