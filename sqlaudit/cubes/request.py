@@ -11,7 +11,7 @@ from sqlaudit.base.files import DATABASE, is_duckdb, refuse_existing
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FILE, FLAG, NAMES, SHARE, VIEW, WHOLE, check_bounds, nested, one_of, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import RELEASE, RELEASE_SUFFIXES, TablePublication
+from sqlaudit.base.publication import RELEASE, RELEASE_SUFFIXES, ViewPublication
 from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
 from sqlaudit.lattices.request import hierarchies_option
 from sqlaudit.models.required import requirements_part
@@ -22,15 +22,11 @@ PEOPLE, ROWS = "people", "rows"
 
 
 @dataclass(frozen=True)
-class CubePublication(TablePublication):
+class CubePublication(ViewPublication):
     """The destination of a cube.
 
     Args:
-        view: the view to make, empty = none. replace: whether to replace a view of that name.
         over: whether a DuckDB file that is a cube is replaced.
-
-    Raises:
-        UsageError: a combination that is not defined.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = (*RELEASE_SUFFIXES, DATABASE)
@@ -48,18 +44,7 @@ class CubePublication(TablePublication):
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the cube, which changes with the table.", RELEASE, name="publish_view"
     )
-    replace: bool = option(
-        False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
-    )
     over: bool = False
-
-    def __post_init__(self) -> None:
-        if self.view and self.file is not None:
-            raise UsageError(f"{spelled('publish_view')} and {spelled('to')} exclude each other: give one of them.")
-        if self.replace and not (self.execute and self.view):
-            raise UsageError(
-                f"{spelled('replace_view', True)} needs {spelled('execute', True)} and {spelled('publish_view')}."
-            )
 
     def check(self) -> None:
         """Raise UsageError if the cube cannot be written, as far as that is known before any work.
@@ -75,16 +60,6 @@ class CubePublication(TablePublication):
         """True if the file must not exist before."""
         return self.file is not None and not (self.table or self.over) and self.file.suffix.lower() == DATABASE
 
-    @property
-    def created(self) -> str:
-        """The name of what is made in the database; empty = nothing."""
-        return self.view or self.table
-
-    @property
-    def is_sql(self) -> bool:
-        """True if it is SQL that others run, so that the table's name must work outside of this session."""
-        return bool(self.view) or super().is_sql
-
 
 @dataclass(frozen=True)
 class CubeRequest:
@@ -97,6 +72,7 @@ class CubeRequest:
         holdings: the column of the holding that a person belongs to. values: whether persons and holdings that folding
             merges count as one.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution in rules for sums.
+        uniform: `leave-out`, or `keep` for blocks where everyone has the same value of a measure.
         known_contributors: people of a block whose values an attacker may know.
         requirements: the rules for blocks. hierarchies: of dimensions, as for a lattice.
         suppression: the largest share of people that may be left out by the finest levels that are taken; None = the
@@ -131,6 +107,13 @@ class CubeRequest:
     values: Folding | None = values_option(BLOCKS)
     negative: str = option(
         "refuse", one_of("refuse", "absolute"), "Treatment of negative contributions.", BLOCKS, shown="refuse"
+    )
+    uniform: str = option(
+        "leave-out",
+        one_of("leave-out", "keep"),
+        "Blocks where everyone has the same value of a measure, such as all 0 or all 1.",
+        BLOCKS,
+        shown="leave-out",
     )
     known_contributors: int = option(
         0,
@@ -187,6 +170,23 @@ class CubeRequest:
     def compared(self) -> tuple[Target, ...]:
         """The files that the cube is compared with."""
         return (*self.before, *self.margins)
+
+    @property
+    def rules(self) -> tuple[Requirement, ...]:
+        """The rules for blocks: those that are required, and that no measure has the same value for everyone.
+
+        Where everyone in a block has one value, its sum can show the value of each of them, however many they are: all
+        0 or all 1 of a measure of 0 and 1, and any other value that is the least or largest possible one, or beside the
+        sum of squares. Whether a value is one of these is not known here, so only different values count as safe.
+        """
+        from sqlaudit.models.registry import CELL_RULES, parse_requirement
+
+        uniform = parse_requirement("full_cell=any", among=CELL_RULES)
+        is_required = any(
+            (rule.model, rule.parameters) == (uniform.model, uniform.parameters) for rule in self.requirements
+        )
+        is_implied = self.measures and self.uniform == "leave-out" and not is_required
+        return (*self.requirements, *([uniform] if is_implied else []))
 
     @property
     def threshold(self) -> int:

@@ -65,7 +65,7 @@ class CellFacts(Protocol):
 
     @property
     def structural(self) -> Bools | None:
-        """Cells in which nobody can be."""
+        """Cells in which no one can be."""
 
     @property
     def broken_down(self) -> npt.NDArray[Any]:
@@ -502,12 +502,12 @@ class FullCell(_Margins):
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of people, or {ANY}"),)
 
     def of_block(self, measures: Sequence[str], known: int) -> list[tuple[Alone, str]]:
-        """Return the rule for measures of 0 and 1, which it names: all but those who are known have the same value."""
+        """Return the rule for the measures that it names: all but those who are known have the same value."""
         name = str(self.values["dimension"])
         if name not in (ANY, *measures) or not measures:
             listed = f"Its measures are: {', '.join(measures)}." if measures else "It has none."
             raise UsageError(f"{self.name} names a measure of the cube, or {ANY}, and not {name!r}. {listed}")
-        uniform = Alone("uniform", ("o", "z"), {"known": known})
+        uniform = Alone("uniform", ("n", "same"), {"known": known})
         return [(uniform, f"_{place}") for place, measure in enumerate(measures) if name in (ANY, measure)]
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:
@@ -528,7 +528,7 @@ class ZeroStructural(_Margins):
     name: ClassVar[str] = "zero_structural"
     title: ClassVar[str] = "zeros that are not structural"
     definition: ClassVar = (
-        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals that nobody "
+        "Cells without contributors are structural (no one can be in them). Any other empty cell reveals that no one "
         "in its margin is in it."
     )
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must not be empty, or {ANY}"),)
@@ -554,7 +554,7 @@ class NoUnpickableCell(CellRule):
     title: ClassVar[str] = "no hidden cell that totals reveal"
     definition: ClassVar = (
         "The least and the largest value that published cells and totals together leave a hidden cell are at least "
-        "width apart, so that nobody can compute it exactly or closely."
+        "width apart, so that no one can compute it exactly or closely."
     )
     reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
     parameters: ClassVar = (
