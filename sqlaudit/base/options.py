@@ -557,7 +557,7 @@ _SHOWN_NAMES = (
     "population_size sampling_fraction weights by count keep_column original method rows known random user x y time "
     "box interval criteria witness pieces workload exclude key match other_qi reviewed household sequence static "
     "static_from value contributors person weight only measures identified other_release level widths mask chain beta "
-    "epsilon delta start bucket_column bucket_count select owner"
+    "epsilon delta start bucket_column bucket_count select owner dimensions"
 )
 SHOWN = frozenset(_SHOWN_NAMES.split())
 """Options of columns, numbers and names of models, whose texts a report may repeat."""

@@ -109,7 +109,7 @@ ATTACKS = [
     "EXPLAIN ANALYZE SELECT * FROM read_text('secret.txt')",
     "SELECT write_log('x')",
     "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
-    "SELECT count(*) FROM range(10000000000) a, cube b",
+    "SELECT count(*) FROM range(10000000000000) a, cube b",
     "SELECT string_agg(repeat('x', 100000)) FROM range(100000)",
     "SELECT list(r) FROM range(1000000000) t(r)",
     f"SELECT repeat('x', {MOST_SIGNS + 1})",
