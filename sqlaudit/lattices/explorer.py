@@ -6,7 +6,7 @@
         explorer.nodes()                               # all nodes, decided and priced (the first call computes them)
         explorer.node((4, 5, 0, 0, 1, 1))              # or {"age": "10 years"}: levels by number or name, others 0
         explorer.frontier(), explorer.proposals()      # of a proposal: .name, .node
-        explorer.causes(), explorer.distribution("age", 1), explorer.labels("age", 1)
+        explorer.labels("age", 1)                      # the first labels of a level
 
 The figures are those of `lattice` and of an audit of the release: same histogram, same models, same losses. The table
 is read once, when it is opened; afterwards only its histogram is. An interrupt (`engine.cancel()`, Ctrl-C, a `stop`
@@ -42,8 +42,8 @@ from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
 PRICED = Fraction(1, 10)
 """Share of rows left out up to which the nodes of a lattice are priced, if the suppression limit is not larger."""
-MOST_BINS = 200
-"""Labels of a distribution that are listed one by one, and labels that a preview shows."""
+MOST_LABELS = 40
+"""Labels of a level that a preview shows."""
 
 
 @dataclass(frozen=True)
@@ -85,54 +85,16 @@ class ExploredNode:
 
 
 @dataclass(frozen=True)
-class Cause:
-    """What one column adds to the risk, in rows of classes that fail.
-
-    Args:
-        column: its name.
-        rows_at_risk: failing rows when someone knows all columns as they are.
-        without: failing rows when someone knows all columns but this one.
-        alone: failing rows when someone knows this column only.
-    """
-
-    column: str
-    rows_at_risk: int
-    without: int
-    alone: int
-
-    @property
-    def added(self) -> int:
-        """The rows that are no longer at risk without the column."""
-        return self.rows_at_risk - self.without
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """The sizes of a column's groups at a level, without their labels.
-
-    Args:
-        sizes: rows of each group that is large enough to be shown, the largest first.
-        merged_groups, merged_rows: all other groups together.
-    """
-
-    sizes: tuple[int, ...]
-    merged_groups: int
-    merged_rows: int
-
-
-@dataclass(frozen=True)
 class LevelLabels:
     """The labels of a level, in the order of their values.
 
     Args:
-        name: of the level. groups: number of labels; missing is one.
-        labels: the first of them; None for missing. rows: of each of these, empty unless asked for.
+        groups: number of labels; missing is one.
+        labels: the first of them; None for missing.
     """
 
-    name: str
     groups: int
     labels: tuple[str | None, ...]
-    rows: tuple[int, ...] = ()
 
 
 class Explorer:
@@ -227,53 +189,30 @@ class Explorer:
         (top,) = self._search.price([self._search.section.top])
         return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
 
-    def causes(self) -> tuple[Cause, ...]:
-        """Return what each column adds to the risk, in the order of the columns."""
-        top = tuple(max(1, column.height) for column in self.columns)
-        finest = (0,) * len(top)
-        without = [(*finest[:place], level, *finest[place + 1 :]) for place, level in enumerate(top)]
-        alone = [(*top[:place], 0, *top[place + 1 :]) for place in range(len(top))]
-        rows = [self._failing_rows(node) for node in (finest, *without, *alone)]
-        return tuple(
-            Cause(column.name, rows[0], rows[1 + place], rows[1 + place + len(top)])
-            for place, column in enumerate(self.columns)
-        )
-
-    def distribution(self, column: str, level: int | str = 0, least: int = 5) -> Distribution:
-        """Return the sizes of a column's groups at a level.
-
-        Args:
-            column: its name. level: its number or name.
-            least: groups with fewer rows are merged; if these are fewer together, with the next larger ones.
-
-        Raises:
-            UsageError: no such column or level.
-        """
-        sizes = sorted((rows for _, rows in self._count_labels(column, level)), reverse=True)
-        shown = [rows for rows in sizes if rows >= least][:MOST_BINS]
-        while shown and len(shown) < len(sizes) and sum(sizes[len(shown) :]) < least:
-            shown.pop()
-        merged = sizes[len(shown) :]
-        return Distribution(tuple(shown), len(merged), sum(merged))
-
-    def labels(self, column: str, level: int | str = 0, *, show_rows: bool = False) -> LevelLabels:
+    def labels(self, column: str, level: int | str = 0) -> LevelLabels:
         """Return the first labels of a level; at level 0 these are values.
 
         Args:
-            column: its name. level: its number or name. show_rows: whether to return the rows of each label.
+            column: its name. level: its number or name.
 
         Raises:
             UsageError: no such column or level.
         """
-        counted = self._count_labels(column, level)
         place = self._place(column)
-        shown = counted[:MOST_BINS]
-        return LevelLabels(
-            self.columns[place].levels[self._level(place, level)],
-            len(counted),
-            tuple(label for label, _ in shown),
-            tuple(rows for _, rows in shown) if show_rows else (),
+        number = self._level(place, level)
+        if number and number == self.columns[place].height:
+            return LevelLabels(1, ("*",))
+        workbench = self._search.workbench
+        statement = render(
+            "lattices/lattice_level_labels.sql",
+            workbench.dialect,
+            step="labels of a level",
+            dictionary=self._dictionaries[place].relation,
+            level=number,
+            most=MOST_LABELS,
         )
+        labels, counts = zip(*workbench.run(statement), strict=True)
+        return LevelLabels(int(counts[0]), labels)
 
     # --- columns and levels ---
 
@@ -300,21 +239,6 @@ class Explorer:
             raise OutOfRange(f"{column.name} has no level {level}. Its levels are 0 to {column.height}.")
         return level
 
-    def _count_labels(self, column: str, level: int | str) -> list[tuple[str | None, int]]:
-        place = self._place(column)
-        number, dictionary = self._level(place, level), self._dictionaries[place]
-        if number and number == self.columns[place].height:
-            return [("*", self.rows)]
-        workbench = self._search.workbench
-        statement = render(
-            "lattices/lattice_level_labels.sql",
-            workbench.dialect,
-            step="labels of a level",
-            dictionary=dictionary.relation,
-            level=number,
-        )
-        return [(label, int(rows)) for label, rows in workbench.run(statement)]
-
     @cached_property
     def _dictionaries(self) -> list[Dictionary]:
         return list(self._search.dictionaries.values())
@@ -340,12 +264,6 @@ class Explorer:
             for node, loss in zip(safe, self._search.price(safe), strict=True):
                 decided[node] = decided[node][0], loss
         return [_explored(*decided[node]) for node in nodes]
-
-    def _failing_rows(self, node: Node) -> int:
-        """Return the failing rows of a node; columns that are kept may be left out."""
-        if self._sweep is not None:
-            return self._sweep.node(node)[0].failing_rows
-        return self._search.evaluator.decide([node])[0].failing_rows
 
     def _priced(self, nodes: Sequence[ExploredNode]) -> list[ExploredNode]:
         return [node for node in nodes if node.loss is not None]

@@ -143,33 +143,6 @@ def test_the_frontier_has_all_nodes_that_no_other_beats() -> None:
         assert [(n.rows_left_out, round(n.loss or 0, 9)) for n in front] == sorted(unbeaten)
 
 
-def test_causes_are_what_audits_find_with_and_without_a_column() -> None:
-    rows = people(40)
-
-    def failing(*columns: str) -> int:
-        found = sqlaudit.audit(query=values_query(rows, COLUMNS), qi=columns, sensitive="s", require={"k": 3})
-        (check,) = [check for check in found.checks if check.model == "k_anonymity"]
-        return check.failing_rows or 0
-
-    request = LatticeRequest(
-        Target(query=values_query(rows, COLUMNS)),
-        Roles((ODD, "age", "n"), ("s",)),
-        (requirement_from("k_anonymity", {"k": 3}),),
-        hierarchies={**HIERARCHIES, "n": "keep"},
-    )
-    columns = (ODD, "age", "n")
-    with Explorer.open(None, request) as explorer:
-        for cause, column in zip(explorer.causes(), columns, strict=True):
-            others = [other for other in columns if other != column]
-            assert (cause.column, cause.rows_at_risk, cause.without, cause.alone) == (
-                column,
-                failing(*columns),
-                failing(*others),
-                failing(column),
-            )
-            assert cause.added == cause.rows_at_risk - cause.without
-
-
 @dataclass(frozen=True)
 class Choice:
     levels: tuple[int, ...]
@@ -192,18 +165,20 @@ def test_proposals_follow_their_rule() -> None:
     assert propose([], columns, 1.0) == []
 
 
-def test_distributions_merge_small_groups_and_have_no_values() -> None:
+def test_labels_of_a_level_are_counted() -> None:
     rows = [{"age": age, ODD: "", "s": "x", "note": "", "name": "A", "n": 0} for age in [1] * 9 + [2] * 6 + [3] * 4]
     with exploring(None, rows, K5) as explorer:
-        # 4 rows alone are too few to be shown, also as what is missing from the sum
-        found = explorer.distribution("age")
-        assert (found.sizes, found.merged_groups, found.merged_rows) == ((9,), 2, 10)
-        assert explorer.distribution("age", least=4).sizes == (9, 6, 4)
-        assert explorer.distribution("age", "*").sizes == (19,)
-        shown = explorer.labels("age", 1)
-        assert (shown.name, shown.groups, shown.labels, shown.rows) == ("width 10", 1, ("[0, 10)",), ())
-        assert explorer.labels("age", show_rows=True).rows == (9, 6, 4)
+        assert (explorer.labels("age", 1).groups, explorer.labels("age", 1).labels) == (1, ("[0, 10)",))
+        assert explorer.labels("age", "*").labels == ("*",)
+        assert explorer.labels("age").labels == ("1", "2", "3")
         assert explorer.columns[1].levels == ("unchanged", "width 10", "width 20", "*")
+
+
+def test_of_many_labels_the_first_are_shown() -> None:
+    rows = [{"age": age, ODD: "", "s": "x", "note": "", "name": "A", "n": 0} for age in range(99, -1, -1)]
+    with exploring(None, rows, K5) as explorer:
+        shown = explorer.labels("age")
+        assert (shown.groups, shown.labels) == (100, tuple(map(str, range(40))))
 
 
 def test_levels_have_names_or_numbers_and_others_are_refused() -> None:
@@ -252,7 +227,6 @@ def test_requirements_on_people_are_decided_by_audits(options: dict[str, Any]) -
         met = {node.levels: (node.rows_left_out, node.loss) for node in explorer.nodes() if node.meets}
         assert met == {node.levels: (node.failing_rows, pytest.approx(node.loss)) for node in found.safe_nodes}
         assert [one.name for one in explorer.proposals()] == [one.name for one in found.proposals or ()]
-        assert len(explorer.causes()) == 2
 
 
 def test_a_report_has_the_proposals_of_an_explorer(tmp_path: Path) -> None:
@@ -285,4 +259,3 @@ def test_columns_without_levels_or_values_are_explored() -> None:
             assert [node.levels for node in explorer.nodes() if node.meets][:1] == [
                 node.levels for node in [found.best] if node
             ]
-            assert all(cause.rows_at_risk in (0, 12) for cause in explorer.causes())
