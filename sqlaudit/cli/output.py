@@ -142,7 +142,7 @@ def print_data(text: str) -> None:
 
 def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
     """Draw pictures into an SVG file, which is complete or does not exist."""
-    from sqlaudit.reports.page import draw_file
+    from sqlaudit.reports.charts import draw_file
 
     content = draw_file(pictures)
     with replacing(path) as temporary:

@@ -244,7 +244,7 @@ class Picture:
     """What a page draws beside the table with the same figures; layouts without pictures leave it out.
 
     Args:
-        kind: which drawing (`sqlaudit.reports.page` has them).
+        kind: which drawing (`sqlaudit.reports.charts` has them).
         title: what it shows, in one sentence. data: plain numbers and texts, as JSON has them.
     """
 
