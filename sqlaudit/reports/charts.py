@@ -300,7 +300,7 @@ def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     parts = [part for line in lines for part in line]
     strips, y = [strip for row in data["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
     right = 12 + _width_of(_short(strip["label"]) for strip in strips)
-    room = width - 4 - right
+    room, one_colour = width - 4 - right, data["rest"] and not data["legend"]
     for row in data["rows"]:
         parts.append(_text(4, y + 12, _short(row["name"]), colour=INK))
         y += 18
@@ -309,7 +309,8 @@ def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
             for place, share in enumerate(strip["parts"]):
                 length, last = float(share) / whole * room, place == len(strip["parts"]) - 1
                 shade = 0.12 + 0.36 * place / max(1, len(names) - 1) if names else 0.3 if data["rest"] and last else 1
-                parts.append(_box(x, y, length - (1 if length > 3 else 0.3), 16, SERIES[number % 4], shade))
+                colour = SERIES[0 if one_colour else number % 4]
+                parts.append(_box(x, y, length - (1 if length > 3 else 0.3), 16, colour, shade))
                 if names and len(names[place]) * _LETTER * 1.1 < length - 8:
                     parts.append(_text(x + 5, y + 12, names[place], colour=INK))
                 x += length
