@@ -42,7 +42,7 @@ def _request_of(*, policy: Path | None, select: str | None, force: bool, **value
 
     refuse_options(_cube, "cube")
     made, db = made_by_policy(policy, select or "", CubeLimit, "cube", force=force)
-    return {"request": with_destination(made, made.file), "db": db, "by_policy": True}
+    return {"request": with_destination(made, made.file, over=force), "db": db, "by_policy": True}
 
 
 @job_command(OptionGroup(_request_of, *_cube.parameters, *_policy_options))

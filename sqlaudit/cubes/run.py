@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlaudit.audits.release import bare, contradiction, kept, refuse_creation, write
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
+from sqlaudit.base.files import only_new_files
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
@@ -187,7 +188,8 @@ def _published(table: CubeTable, blocks: Relation, result: CubeResult) -> CubeRe
         sql = View(created, select, kind).statement(engine.dialect) if created else select
     statement = table.select(blocks)
     other_count = contradiction("The cube was not written", "it has another number of blocks", "make it")
-    write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count)
+    with only_new_files() if publication.is_new else nullcontext():
+        write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count)
     first: tuple[tuple[str | None, ...], ...] = ()
     if table.request.show_blocks:
         for rows in engine.stream(statement, MOST_SHOWN):

@@ -15,6 +15,7 @@ from typing import Any
 import sqlglot.expressions as exp
 
 from sqlaudit.base.errors import InputError, UsageError
+from sqlaudit.base.files import CUBE, is_duckdb
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.guard import guard_query
 from sqlaudit.base.names import literal
@@ -24,14 +25,17 @@ from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
-CUBE = "cube"
-"""The name of the cube in queries."""
 COUNTS = ("people", "rows")
 """The columns by which a file is recognized as a cube; both are whole numbers."""
 MOST_ROWS, MOST_SIGNS, LONGEST_QUERY = 1_000, 200_000, 10_000
 """Limits of an answer, in rows and characters, and of a query."""
 _ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
 """Functions that a query may name in the place of a table."""
+_CONTENTS = """
+SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE database_name = 'published'
+UNION ALL
+SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE database_name = 'published' AND NOT internal
+"""
 _OF_THE_MACHINE = ("current_setting", "getenv", "write_log")
 """Functions that read or write settings and logs."""
 
@@ -58,7 +62,7 @@ def describe_cube(file: Path, label: str) -> dict[str, str]:
     """Return the columns of a cube with their types.
 
     Args:
-        file: the Parquet file. label: its name in messages.
+        file: the Parquet file or DuckDB database. label: its name in messages.
 
     Raises:
         InputError: the file cannot be read, or is no cube.
@@ -71,7 +75,7 @@ def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
     """Return the answer to one SELECT on a cube.
 
     Args:
-        file: the Parquet file.
+        file: the Parquet file or DuckDB database.
         sql: the SELECT, in DuckDB's SQL; the cube is called `cube` in it.
         limits: time and memory.
 
@@ -151,11 +155,7 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
     if limits.threads is not None:
         settings["threads"] = limits.threads
     with duckdb.connect(":memory:", config=settings) as connection:
-        try:
-            source = literal(str(file), DIALECT)
-            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
-        except duckdb.Error:
-            raise InputError(f"{label} cannot be read as Parquet. Name the .parquet file of a cube.") from None
+        _copy(connection, file, label)
         columns = _columns(connection)
         if any(columns.get(name) != "BIGINT" for name in COUNTS):
             raise InputError(
@@ -167,3 +167,36 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         yield connection
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, file: Path, label: str) -> None:
+    """Copy a cube into a connection. Beside its table a database has nothing: a view could read other files.
+
+    Raises:
+        InputError: the file cannot be read, or has anything else.
+    """
+    source = literal(str(file), DIALECT)
+    try:
+        if not is_duckdb(file):
+            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
+            return
+        connection.execute(f"ATTACH {source} AS published (READ_ONLY)")
+        if connection.execute(_CONTENTS).fetchall() != [("main", CUBE, "table")]:
+            raise InputError(f"{label} is no cube: it must have the table {CUBE} and nothing else.")
+        connection.execute(f"CREATE TABLE {CUBE} AS FROM published.main.{CUBE}")
+        connection.execute("DETACH published")
+    except duckdb.Error:
+        raise InputError(
+            f"{label} cannot be read as Parquet or DuckDB. Name the .parquet or .duckdb file of a cube."
+        ) from None
+
+
+def parquet_of(file: Path, copy: Path, label: str) -> None:
+    """Write the table of a DuckDB database that has only a cube into a Parquet file.
+
+    Raises:
+        InputError: the file cannot be read, or has anything else.
+    """
+    with duckdb.connect(":memory:", config={**FIXED}) as connection:
+        _copy(connection, file, label)
+        connection.execute(f"COPY {CUBE} TO {literal(str(copy), DIALECT)} (FORMAT parquet)")
