@@ -676,6 +676,7 @@ def compile_checks(
     largest: Sequence[str] | str = (),
     dimensions: Sequence[str] | str = (),
     measures: Sequence[str] | str = (),
+    uniform: str = "leave-out",
     known_contributors: int = 0,
     checks: Checks = (),
     query: str = "",
@@ -703,6 +704,7 @@ def compile_checks(
             rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
         dimensions: columns, expressions, or levels of hierarchies: age=5 years,sex,region.
         measures: numeric columns or expressions to add up in each block.
+        uniform: blocks where everyone has the same value of a measure, such as all 0 or all 1 (leave-out, keep).
         known_contributors: people of a block whose values an attacker may know. They are added to thresholds.
         checks: `{"k": 5, "recursive_l": {"c": 3, "l": 2}}`, `["k=5", "t=0.2"]`, or names of models for their figures
             alone; none = the figures of every model.
@@ -728,6 +730,7 @@ def cube(
     holdings: str = "",
     values: Folding | str | None = None,
     negative: str = "refuse",
+    uniform: str = "leave-out",
     known_contributors: int = 0,
     hierarchies: Any = None,
     suppress: Share | None = None,
@@ -759,6 +762,7 @@ def cube(
         values: `fold` or `exact`: whether persons and sensitive values that differ only in case, blanks, width or
             invisible characters count as one. Required if there are any.
         negative: treatment of negative contributions (refuse, absolute).
+        uniform: blocks where everyone has the same value of a measure, such as all 0 or all 1 (leave-out, keep).
         known_contributors: people of a block whose values an attacker may know. They are added to thresholds.
         hierarchies: of dimensions: a YAML file, a folder of CSV files, or a mapping such as `{"age": {"widths": [5,
             10]}}`.

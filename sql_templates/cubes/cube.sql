@@ -2,7 +2,7 @@
    already; without it they are judged here, from the table. With `ordered` the order of blocks says nothing of the table's. #}
 {% import "cubes/_blocks.sql" as cube %}
 {% if not blocks %}
-WITH {{ cube.judged(source, dimensions, coarsened, joins, entity, holding, measures, top, full, checks, dialect) }}
+WITH {{ cube.judged(source, dimensions, coarsened, joins, entity, holding, measures, top, known, checks, dialect) }}
 {% endif %}
 SELECT
     {% for name in names %}{{ ", " if not loop.first }}d{{ loop.index0 }} AS {{ name }}{% endfor %},

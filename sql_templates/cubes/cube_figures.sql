@@ -1,5 +1,6 @@
-{# What blocks have together: all of them, those of the cube, and those that fail each rule. Blocks of the cube are uniform
-   where a measure has a sum of 0, or its count: everybody may have 0, or 1. #}
+{# What blocks have together: all of them, those of the cube, and those that fail each rule. Uniform blocks meet
+   the rules that are required, and everyone with a value of some measure, but those who are known, has the same. #}
+{% import "models/_cell_rules.sql" as rules %}
 SELECT
     COUNT(*) AS blocks,
     COALESCE(SUM(is_safe), 0) AS kept,
@@ -14,7 +15,7 @@ SELECT
     0 AS negative,
     {% endif %}
     {% if measures %}
-    COALESCE(SUM(CASE WHEN is_safe = 1 AND ({% for _ in measures %}{{ " OR " if not loop.first }}(c_{{ loop.index0 }} > 0 AND (s_{{ loop.index0 }} = 0 OR s_{{ loop.index0 }} = c_{{ loop.index0 }})){% endfor %}) THEN 1 ELSE 0 END), 0) AS uniform
+    COALESCE(SUM(CASE WHEN {% for number in range(required) %}f{{ number }} = 0 AND {% endfor %}({% for _ in measures %}{{ " OR " if not loop.first }}({{ rules.uniform(known, "_" ~ loop.index0) }}){% endfor %}) THEN 1 ELSE 0 END), 0) AS uniform
     {% else %}
     0 AS uniform
     {% endif %}

@@ -1,6 +1,6 @@
 {# Totals of a cube by some of its dimensions, the others NULL: of all rows or, beside judged blocks, of those left out. #}
 {% import "cubes/_blocks.sql" as cube %}
-WITH {{ cube.judged(source, dimensions, coarsened, joins, entity, holding, measures, top, full, checks, dialect, by, kept) }}
+WITH {{ cube.judged(source, dimensions, coarsened, joins, entity, holding, measures, top, known, checks, dialect, by, kept) }}
 SELECT
     {% for place in places %}d{{ place }}, {% endfor %}
     n,

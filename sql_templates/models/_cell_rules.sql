@@ -6,5 +6,5 @@
 {% macro dominated(n, numerator, denominator, of="") %}({{ top(n, of) }}) * {{ 100 * denominator }} > x{{ of }} * {{ numerator }}{% endmacro %}
 {% macro estimated(numerator, denominator, of="") %}(x{{ of }} - ({{ top(2, of) }})) * {{ denominator }} < x1{{ of }} * {{ numerator }}{% endmacro %}
 {% macro top(n, of="") %}{% for place in range(1, n + 1) %}{{ " + " if not loop.first }}COALESCE(x{{ place }}{{ of }}, 0){% endfor %}{% endmacro %}
-{# All contributors with a value, but those who are known, have 0, or all have 1: o have another value than 0, z than 1. #}
-{% macro uniform(known, of="") %}n{{ of }} <> 0 AND (o{{ of }} <= {{ known }} OR z{{ of }} <= {{ known }}){% endmacro %}
+{# All contributors, but those who are known, have the same value: same contributors have it. #}
+{% macro uniform(known, of="") %}n{{ of }} <> 0 AND n{{ of }} - same{{ of }} <= {{ known }}{% endmacro %}

@@ -47,7 +47,7 @@ def _request_of(*, policy: Path | None, select: str | None, force: bool, **value
 
 @job_command(OptionGroup(_request_of, *_cube.parameters, *_policy_options))
 def command(job: Job, request: CubeRequest, by_policy: bool) -> int:
-    """Make the finest groups of a table that may be published, so that any query on them is safe.
+    """Make the finest groups of a table that may be published, so that any query on them may run.
 
     A block is a group of people with the same dimensions. Blocks with fewer people than the
     threshold, or whose sums fail a rule, are left out of everything. The others have their people,

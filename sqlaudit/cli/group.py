@@ -72,7 +72,7 @@ COMMANDS = {
     "completion": "Print the completion script for your shell.",
     "compile": "Write checks as standalone SQL for any warehouse.",
     "console": "Explore tables and files with SQL, and audit them.",
-    "cube": "Make groups of a table on which any query is safe, and publish them.",
+    "cube": "Make groups of a table that anyone may query, and publish them.",
     "demo": "See two audits of a real table; nothing to prepare.",
     "disclosure": "Measure what an attacker with k pieces of knowledge can learn, with proof.",
     "help": "Print the glossary and other pages, or the help of a command.",

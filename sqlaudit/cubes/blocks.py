@@ -112,9 +112,17 @@ class CubeTable:
 
     def figures(self, blocks: Relation) -> Statement:
         """Return the statement that adds up judged blocks."""
-        names = ("entity", "measures", "top", "checks")
+        names = ("entity", "measures", "top", "known", "checks")
+        required = len(self.request.requirements)
         parameters = {name: value for name, value in self._judging("").items() if name in names}
-        return render("cubes/cube_figures.sql", self.engine.dialect, step="figures", source=blocks, **parameters)
+        return render(
+            "cubes/cube_figures.sql",
+            self.engine.dialect,
+            step="figures",
+            source=blocks,
+            required=required,
+            **parameters,
+        )
 
     def margins(self, places: Sequence[int], measures: Collection[int], kept: Relation | None) -> Statement:
         """Return the statement of the totals by some dimensions, judged by the rules for people and some measures.
@@ -141,9 +149,14 @@ class CubeTable:
         )
 
     def people(self) -> Statement:
-        """Return the statement that counts the people of the table."""
+        """Return the statement that counts people, and those with several and with different values of measures."""
         return render(
-            "cubes/cube_people.sql", self.engine.dialect, step="people", entity=self.entity, source=self.relation
+            "cubes/cube_people.sql",
+            self.engine.dialect,
+            step="people",
+            entity=self.entity,
+            source=self.relation,
+            measures=[Raw(measure.value) for measure in self.measures],
         )
 
     def select(self, blocks: Relation | None, source: str = "", *, ordered: bool = True) -> Statement:
@@ -193,11 +206,11 @@ class CubeTable:
 
 def judging(request: CubeRequest) -> dict[str, Any]:
     """Return the parameters of the templates that judge blocks by the rules of a request."""
-    rules = [cell_rule(requirement) for requirement in request.requirements]
+    rules = [cell_rule(requirement) for requirement in request.rules]
     checks = [rule.of_block(request.measures, request.known_contributors) for rule in rules]
     return {
         "top": max(rule.contributions for rule in rules),
-        "full": sorted({int(end[1:]) for check in checks for rule, end in check if "o" in rule.columns}),
+        "known": request.known_contributors,
         "checks": [
             [{"macro": rule.macro, "of": end, "arguments": dict(rule.arguments)} for rule, end in check]
             for check in checks

@@ -97,6 +97,7 @@ class CubeRequest:
         holdings: the column of the holding that a person belongs to. values: whether persons and holdings that folding
             merges count as one.
         negative: `refuse`, or `absolute` to take the absolute value of a person's contribution in rules for sums.
+        uniform: `leave-out`, or `keep` for blocks where everyone has the same value of a measure.
         known_contributors: people of a block whose values an attacker may know.
         requirements: the rules for blocks. hierarchies: of dimensions, as for a lattice.
         suppression: the largest share of people that may be left out by the finest levels that are taken; None = the
@@ -131,6 +132,13 @@ class CubeRequest:
     values: Folding | None = values_option(BLOCKS)
     negative: str = option(
         "refuse", one_of("refuse", "absolute"), "Treatment of negative contributions.", BLOCKS, shown="refuse"
+    )
+    uniform: str = option(
+        "leave-out",
+        one_of("leave-out", "keep"),
+        "Blocks where everyone has the same value of a measure, such as all 0 or all 1.",
+        BLOCKS,
+        shown="leave-out",
     )
     known_contributors: int = option(
         0,
@@ -187,6 +195,23 @@ class CubeRequest:
     def compared(self) -> tuple[Target, ...]:
         """The files that the cube is compared with."""
         return (*self.before, *self.margins)
+
+    @property
+    def rules(self) -> tuple[Requirement, ...]:
+        """The rules for blocks: those that are required, and that no measure has the same value for everyone.
+
+        Where everyone in a block has one value, its sum can show the value of each of them, however many they are: all
+        0 or all 1 of a measure of 0 and 1, and any other value that is the least or largest possible one, or beside the
+        sum of squares. Whether a value is one of these is not known here, so only different values count as safe.
+        """
+        from sqlaudit.models.registry import CELL_RULES, parse_requirement
+
+        uniform = parse_requirement("full_cell=any", among=CELL_RULES)
+        is_required = any(
+            (rule.model, rule.parameters) == (uniform.model, uniform.parameters) for rule in self.requirements
+        )
+        is_implied = self.measures and self.uniform == "leave-out" and not is_required
+        return (*self.requirements, *([uniform] if is_implied else []))
 
     @property
     def threshold(self) -> int:

@@ -32,7 +32,7 @@ class CubeRule(base.Documented):
     """A rule for blocks.
 
     Args:
-        text: as it was required. blocks: blocks that fail it, and are left out.
+        text: as it was required, or `full_cell=any` by default. blocks: blocks that fail it, and are left out.
     """
 
     text: str
@@ -107,10 +107,10 @@ class CubeResult(base.MeasuredResult, Shown):
             threshold, or where people are in several blocks.
         left_out_share: of the people of all blocks, each of whom counts in each of their blocks (then it is rounded to
             whole percents); None where they are fewer than the threshold.
-        people_repeat: whether some people are in several blocks; None where that was not counted.
-        has_entity: whether a column identifies people, who may then be in several blocks.
+        people_repeat: whether some people are in several blocks.
         sums_limited: whether a rule limits how much of a sum is from one person or few.
-        uniform_blocks: blocks of the cube where a measure has the sum 0, or as much as it has values.
+        uniform: `leave-out` or `keep`, for the uniform blocks. uniform_blocks: those that meet the required rules, and
+            where everyone has the same value of a measure.
         choice: how the levels were chosen; None = the request names them. changes: beside older cubes.
         margins: what totals published elsewhere reveal; None without any.
         columns: of the cube, in order. first_blocks: the first blocks as texts, if requested.
@@ -137,9 +137,9 @@ class CubeResult(base.MeasuredResult, Shown):
     left_out_blocks: int
     left_out_people: int | None
     left_out_share: Annotated[Fraction, base.FROM_0_TO_1] | None
-    people_repeat: bool | None
-    has_entity: bool
+    people_repeat: bool
     sums_limited: bool
+    uniform: str
     uniform_blocks: int
     choice: LevelChoice | None = None
     changes: tuple[CubeChange, ...] = ()
@@ -170,7 +170,7 @@ class CubeResult(base.MeasuredResult, Shown):
 
 
 class CubeReport(MeasuredReport[CubeResult]):
-    """The report on a cube: its blocks, what is left out, why any query is safe, and what that does not cover."""
+    """The report on a cube: its blocks, what is left out, why any query may run, and what that does not cover."""
 
     kind = "Cube"
     limits_title = "Limits of this cube"
@@ -179,7 +179,10 @@ class CubeReport(MeasuredReport[CubeResult]):
         """Return the verdict."""
         if result.why:
             return doc.bad(f"FAIL: {result.why}")
-        return doc.good(f"{doc.plural(result.blocks, 'block')}: any query on them is safe")
+        blocks, fewest = doc.plural(result.blocks, "block"), result.threshold - result.known_contributors
+        if result.uniform_blocks and result.uniform == "keep":
+            return doc.warning(f"{blocks}: in {doc.count(result.uniform_blocks)}, everyone has the same value")
+        return doc.good(f"{blocks}: no query isolates fewer than {doc.plural(fewest, 'person', 'people')}")
 
     def key_figures(self, result: CubeResult) -> Iterator[doc.KeyFigure]:
         yield doc.KeyFigure(doc.count(result.blocks), "Blocks")
@@ -221,6 +224,12 @@ class CubeReport(MeasuredReport[CubeResult]):
             yield f"With the totals of {doc.listed(margins.files)}, {left_out}."
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
+        if result.uniform_blocks and result.uniform != "keep":
+            yield (
+                f"In {doc.count(result.uniform_blocks)} of these, everyone has the same value of a measure, "
+                f"and no other rule fails. {spelled('uniform', 'keep')} keeps these blocks, which show the value of "
+                "everyone in them."
+            )
         if result.choice is not None:
             before = result.choice
             share = "some people" if before.left_out_before is None else doc.percent(before.left_out_before)
@@ -231,7 +240,7 @@ class CubeReport(MeasuredReport[CubeResult]):
         if result.passed:
             least = doc.plural(result.threshold, "person", "people")
             yield (
-                f"Why any query is safe: each block is the sum over at least {least}, and the cube has nothing finer. "
+                f"Why any query may run: each block is the sum over at least {least}, and the cube has nothing finer. "
                 "A query, however it filters, groups or subtracts, combines whole blocks. It reveals nothing that the "
                 "cube does not show."
             )
@@ -274,9 +283,16 @@ class CubeReport(MeasuredReport[CubeResult]):
             f"Totals of the whole table that are published elsewhere{other}: less the cube, they are the sum of what "
             "was left out."
         )
-        if result.has_entity and result.people_repeat is not False:
-            opening = "People are in several blocks" if result.people_repeat else "People may be in several blocks"
-            yield f"{opening}: the number of people is exact for each block, and does not add up over blocks."
+        if result.people_repeat:
+            yield (
+                "People are in several blocks: the number of people is exact for each block, and does not add up over "
+                "blocks."
+            )
+            if result.measures:
+                yield (
+                    "Measures that differ little between the rows of a person: the difference of two blocks with "
+                    "nearly the same people is close to the values of those who are in one of them only."
+                )
         if result.changes:
             yield (
                 "People who move between blocks: the changes of single blocks are compared. If ten people leave one "
@@ -289,11 +305,11 @@ class CubeReport(MeasuredReport[CubeResult]):
                 "Sums that are mostly from one person: no rule limits that person's share. "
                 f"{spelled('require', 'p_percent=10')} leaves out blocks where others can estimate it."
             )
-        if result.uniform_blocks:
+        if result.uniform_blocks and result.uniform == "keep":
             yield (
-                f"In {doc.plural(result.uniform_blocks, 'block')}, a measure adds up to 0 or to its number of values. "
-                "If it has only 0 and 1, everyone in such a block has the same value. "
-                f"{spelled('require', 'full_cell=any')} leaves out blocks where everyone has 0, or everyone 1."
+                f"In {doc.plural(result.uniform_blocks, 'block')}, everyone has the same value of a measure. Someone "
+                f"who is known to be in such a block has this value. Without {spelled('uniform', 'keep')}, these "
+                "blocks are left out."
             )
         if result.view:
             yield "A view changes with its table: compare it with what was read before as a second cube."

@@ -40,7 +40,7 @@ class BlockFigures:
         smallest: people of the smallest block of the cube, 0 without a block.
         nobody: blocks with rows without a person.
         negative: blocks with negative contributions to a sum.
-        uniform: blocks of the cube where a measure has the sum 0, or its count.
+        uniform: blocks that meet the required rules, and where everyone has the same value of a measure.
     """
 
     failing: tuple[int, ...]
@@ -74,7 +74,7 @@ def judged_blocks(table: CubeTable) -> Iterator[tuple[Relation, BlockFigures]]:
     """
     with kept(table.engine, BLOCKS, bare(table.blocks())) as blocks:
         row = table.engine.run(table.figures(blocks))[0]
-        checks = len(table.request.requirements)
+        checks = len(table.request.rules)
         numbers = list(map(int, row))
         figures = BlockFigures(tuple(numbers[-checks:]), *numbers[:-checks])
         _refuse_uncounted(figures, table.request)
@@ -106,6 +106,7 @@ def make_cube(engine: Engine, request: CubeRequest) -> CubeResult:
     already = len(engine.executed)
     table = open_cube(engine, request)
     engine.note_remarks(table.relation)
+    people = _count_people(table)
     publication = request.publication
     if publication.is_sql:
         engine.lasting(table.relation)
@@ -117,7 +118,7 @@ def make_cube(engine: Engine, request: CubeRequest) -> CubeResult:
 
         table, choice = choose_levels(table, request.suppression)
     with judged_blocks(table) as (blocks, figures):
-        result = replace(_result(table, figures), choice=choice)
+        result = replace(_result(table, figures, people), choice=choice)
         if table.request.before and result.passed:
             from sqlaudit.cubes.changes import judge_changes  # published tables, which few cubes need
 
@@ -131,24 +132,42 @@ def make_cube(engine: Engine, request: CubeRequest) -> CubeResult:
         return replace(result, **provenance(engine, already))
 
 
-def _result(table: CubeTable, figures: BlockFigures) -> CubeResult:
+def _count_people(table: CubeTable) -> int | None:
+    """Return the number of people of a table; None where each row is a person.
+
+    Raises:
+        UsageError: a measure has the same value in all rows of each person. A sum then counts a person as often as they
+            have rows, and the difference of two blocks may be the value of someone who is in one of them only.
+    """
+    if table.entity is None:
+        return None
+    people, *counts = map(int, table.engine.run(table.people())[0])
+    for measure, several, different in zip(table.measures, counts[::2], counts[1::2], strict=True):
+        if several >= table.request.threshold > different:
+            raise UsageError(
+                f"{measure.name} is the same in all rows of a person, so the difference of two blocks could be one "
+                f"person's value. Give a table with one row per person, or leave {measure.name} out of "
+                f"{spelled('measures')}."
+            )
+    return people
+
+
+def _result(table: CubeTable, figures: BlockFigures, all_people: int | None) -> CubeResult:
     """Return the result before anything is written.
 
     How many people are left out is only told where they are as many as a block needs: less the cube, a total of the
-    table is a count of these. Whether people are in several blocks is only counted where that depends on it, since it
-    takes as long as a third of the blocks.
+    table is a count of these.
     """
     request, engine = table.request, table.engine
     people: int | None = None
     share: Fraction | None = None
-    repeat: bool | None = None
+    repeat = all_people is not None and all_people < figures.people
     if not figures.left_out:
         people, share = 0, Fraction(0)
     elif figures.left_out >= request.threshold:
-        repeat = table.entity is not None and int(engine.run(table.people())[0][0]) < figures.people
         people = None if repeat else figures.left_out
         share = Fraction(round(100 * figures.share), 100) if repeat else figures.share
-    rules = zip(request.requirements, figures.failing, strict=True)
+    rules = zip(request.rules, figures.failing, strict=True)
     return CubeResult(
         target=table.relation.label,
         engine=engine.version(),
@@ -165,8 +184,8 @@ def _result(table: CubeTable, figures: BlockFigures) -> CubeResult:
         left_out_people=people,
         left_out_share=share,
         people_repeat=repeat,
-        has_entity=table.entity is not None,
         sums_limited=table.limits_sums,
+        uniform=request.uniform,
         uniform_blocks=figures.uniform,
         columns=table.names,
     )

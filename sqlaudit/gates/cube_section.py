@@ -26,7 +26,7 @@ FILES = (*ROWS_FILES, DATABASE)
 _OPTIONS = {
     name: option
     for name, option in options_of(CubeRequest)
-    if name in ("dimensions", "measures", "holdings", "negative", "known_contributors", "suppression")
+    if name in ("dimensions", "measures", "holdings", "negative", "uniform", "known_contributors", "suppression")
 }
 """The options of a cube that a policy has keys for; people and their spelling are those of the table."""
 CUBE_KEYS: Keys = {
@@ -91,8 +91,8 @@ def cube_tests(cube: CubeLimit, to: str, place: Place, severity: str) -> list[Te
     Args:
         cube: the cube. to: its file, as the policy names it. place, severity: of the tests.
     """
-    limits = [cube, *(replace(cube, rule=rule) for rule in cube.request.requirements)]
-    names = [to, *(rule.text for rule in cube.request.requirements)]
+    limits = [cube, *(replace(cube, rule=rule) for rule in cube.request.rules)]
+    names = [to, *(rule.text for rule in cube.request.rules)]
     return [
         TestSpec(f"{CUBE}={name}".rstrip("="), place, limit=limit, severity=severity)
         for name, limit in zip(names, limits, strict=True)

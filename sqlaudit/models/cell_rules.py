@@ -502,12 +502,12 @@ class FullCell(_Margins):
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension that is a property of people, or {ANY}"),)
 
     def of_block(self, measures: Sequence[str], known: int) -> list[tuple[Alone, str]]:
-        """Return the rule for measures of 0 and 1, which it names: all but those who are known have the same value."""
+        """Return the rule for the measures that it names: all but those who are known have the same value."""
         name = str(self.values["dimension"])
         if name not in (ANY, *measures) or not measures:
             listed = f"Its measures are: {', '.join(measures)}." if measures else "It has none."
             raise UsageError(f"{self.name} names a measure of the cube, or {ANY}, and not {name!r}. {listed}")
-        uniform = Alone("uniform", ("o", "z"), {"known": known})
+        uniform = Alone("uniform", ("n", "same"), {"known": known})
         return [(uniform, f"_{place}") for place, measure in enumerate(measures) if name in (ANY, measure)]
 
     def _of(self, cells: CellFacts, found: CellNumbers) -> Verdicts:

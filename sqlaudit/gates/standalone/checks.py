@@ -532,7 +532,7 @@ def compile_cube(request: CompileRequest) -> Compiled:
         measures=measures,
         **judging(cube),
     ).sql.partition("\n")[2]
-    rules = ", ".join(requirement.text for requirement in cube.requirements)
+    rules = ", ".join(requirement.text for requirement in cube.rules)
     check = f"Cube with {rules}. A view of it changes with its table"
     return Compiled(check, cube.requirements[0].model, None, speech, sql)
 

@@ -94,7 +94,7 @@ def _cells(given: Given, _: str) -> CellColumns:
     return CellColumns(**{column.name: column.kind.read(column.name, given[column.name]) for column in columns})
 
 
-_CUBE_NAMES = ("dimensions", "measures", "known_contributors")
+_CUBE_NAMES = ("dimensions", "measures", "uniform", "known_contributors")
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,12 @@ class CubeColumns:
     """The columns of a cube, empty where none is wanted.
 
     Args:
-        dimensions, measures, known_contributors: as for `sqlaudit.cube`, without levels of hierarchies.
+        dimensions, measures, uniform, known_contributors: as for `sqlaudit.cube`, without levels of hierarchies.
     """
 
     dimensions: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
+    uniform: str = "leave-out"
     known_contributors: int = 0
 
 

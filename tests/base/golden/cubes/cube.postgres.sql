@@ -27,18 +27,24 @@ WITH given AS (
     SUM(y0) AS v0,
     COUNT(y0) AS c0,
     ABS(SUM(u0)) AS a0,
-    MAX(CASE WHEN y0 <> 0 THEN 1 ELSE 0 END) AS o0,
-    MAX(CASE WHEN y0 <> 1 THEN 1 ELSE 0 END) AS z0
+    MIN(y0) AS lo0,
+    MAX(y0) AS hi0
   FROM coarsened
   GROUP BY
     d0,
     d1,
     p
-), ranked AS (
+), compared AS (
   SELECT
     contributions.*,
-    ROW_NUMBER() OVER (PARTITION BY d0, d1 ORDER BY a0 DESC NULLS LAST) AS place0
+    COUNT(*) OVER (PARTITION BY d0, d1, v0) AS equal0,
+    COUNT(*) OVER (PARTITION BY d0, d1, lo0, hi0) AS alike0
   FROM contributions
+), ranked AS (
+  SELECT
+    compared.*,
+    ROW_NUMBER() OVER (PARTITION BY d0, d1 ORDER BY a0 DESC NULLS LAST) AS place0
+  FROM compared
 ), blocks AS (
   SELECT
     d0,
@@ -51,8 +57,15 @@ WITH given AS (
     SUM(c0) AS c_0,
     COUNT(v0) AS n_0,
     COUNT(DISTINCT CASE WHEN NOT v0 IS NULL THEN e END) AS h_0,
-    SUM(o0) AS o_0,
-    SUM(z0) AS z_0,
+    MAX(
+      CASE
+        WHEN v0 IS NULL
+        THEN 0
+        WHEN lo0 = hi0 AND alike0 > equal0
+        THEN alike0
+        ELSE equal0
+      END
+    ) AS same_0,
     COALESCE(SUM(a0), 0) AS x_0,
     MIN(v0) AS least_0,
     COALESCE(MAX(CASE WHEN place0 = 1 THEN a0 END), 0) AS x1_0,
@@ -86,17 +99,11 @@ WITH given AS (
       THEN 0
       ELSE 1
     END AS f1,
-    CASE
-      WHEN NOT (
-        (
-          n_0 <> 0 AND (
-            o_0 <= 0 OR z_0 <= 0
-          )
-        )
+    CASE WHEN NOT (
+      (
+        n_0 <> 0 AND n_0 - same_0 <= 1
       )
-      THEN 0
-      ELSE 1
-    END AS f2
+    ) THEN 0 ELSE 1 END AS f2
   FROM blocks
 ), judged AS (
   SELECT
