@@ -23,7 +23,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from sqlaudit.base.errors import OutOfRange, Stop, Undecidable, UsageError, never
+from sqlaudit.base.errors import BudgetSpent, OutOfRange, Stop, Undecidable, UsageError, never
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest_column
 from sqlaudit.base.spec import Limits
@@ -32,11 +32,10 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, columns_of
-from sqlaudit.lattices.proposals import Named, propose
+from sqlaudit.lattices.proposals import Named, least_of, propose, rank_of
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import LatticeColumn
 from sqlaudit.lattices.run import open_searched_table, opened_search
-from sqlaudit.lattices.search.loss import round_loss
 from sqlaudit.lattices.swept import NodeSweep
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
@@ -44,6 +43,11 @@ PRICED = Fraction(1, 10)
 """Share of rows left out up to which the nodes of a lattice are priced, if the suppression limit is not larger."""
 MOST_LABELS = 40
 """Labels of a level that a preview shows."""
+SWEPT_BYTES, SHARE_OF_MEMORY = 256, 4
+"""Memory that a sweep takes for each of the finest classes, as measured, and the share of what statements may take (see
+`Limits.memory`) that it may take. Above it statements decide the nodes: it takes longer, and gives the same figures."""
+_AT_ONCE = 500
+"""Nodes that statements decide between two looks at `stop`."""
 
 
 @dataclass(frozen=True)
@@ -173,8 +177,8 @@ class Explorer:
         are equal in both the one of the finest levels is there.
         """
         front: list[ExploredNode] = []
-        for node in sorted(self._priced(self.nodes()), key=lambda one: (one.rows_left_out, *_rank(one))):
-            if not front or _rank(node)[0] < _rank(front[-1])[0]:
+        for node in sorted(self._priced(self.nodes()), key=lambda one: (one.rows_left_out, *rank_of(one))):
+            if not front or rank_of(node)[0] < rank_of(front[-1])[0]:
                 front.append(node)
         return tuple(front)
 
@@ -187,7 +191,10 @@ class Explorer:
         limit = self.limit_rows if limit_rows is None else limit_rows
         safe = [node for node in self._priced(self.nodes()) if node.meets_with(limit)]
         (top,) = self._search.price([self._search.section.top])
-        return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
+        if not safe:
+            return ()
+        columns = [(column.name, column.height) for column in self.columns]
+        return tuple(propose(min(safe, key=rank_of), least_of(safe), columns, top))
 
     def labels(self, column: str, level: int | str = 0) -> LevelLabels:
         """Return the first labels of a level; at level 0 these are values.
@@ -247,33 +254,49 @@ class Explorer:
 
     @cached_property
     def _sweep(self) -> NodeSweep | None:
+        """Return what decides all nodes in memory; None where these take too much of it, or are audited one by one."""
+        memory, classes = self._search.workbench.memory(), self._search.evaluator.tuples
+        if memory is not None and classes * SWEPT_BYTES > memory // SHARE_OF_MEMORY:
+            return None
         return self._search.evaluator.sweep(self._search.losses)
 
     def _explore(self, nodes: Sequence[Node], stop: Stop, *, every: bool) -> list[ExploredNode]:
         """Return nodes with their figures and losses, in their order."""
-        decided: dict[Node, tuple[Verdict, float | None]]
-        priced_rows = max(self.limit_rows, int(PRICED * self.rows))
-        if self._sweep is not None and every and self._search.section.is_whole:
-            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(priced_rows, stop)}
-        elif self._sweep is not None:
-            decided = {node: self._sweep.node(node) for node in nodes}
+        priced_rows = max(self.limit_rows, int(PRICED * self.rows)) if every else self.rows
+        decided: dict[Node, tuple[Verdict, float | None]] = {}
+        if self._sweep is None:
+            for start in range(0, len(nodes), _AT_ONCE):
+                if stop():
+                    raise BudgetSpent
+                decided |= self._ask(nodes[start : start + _AT_ONCE], priced_rows)
+        elif every:
+            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(nodes, priced_rows, stop)}
         else:
-            decided = {verdict.node: (verdict, None) for verdict in self._search.evaluator.decide(nodes)}
-        if self._sweep is None or not self._sweep.is_priced:
-            safe = [node for node, (verdict, _) in decided.items() if verdict.safe]
-            for node, loss in zip(safe, self._search.price(safe), strict=True):
-                decided[node] = decided[node][0], loss
-        return [_explored(*decided[node]) for node in nodes]
+            decided = {node: self._sweep.node(node) for node in nodes}
+        if self._sweep is not None and not self._search.losses.of_classes:
+            decided |= self._price([verdict for verdict, _ in decided.values() if verdict.safe])
+        return [_explored(*decided[node], with_fails=not every) for node in nodes]
+
+    def _ask(self, nodes: Sequence[Node], priced_rows: int) -> dict[Node, tuple[Verdict, float | None]]:
+        """Return what a sweep returns of nodes, by statements over their classes."""
+        verdicts = self._search.evaluator.decide(nodes)
+        decided: dict[Node, tuple[Verdict, float | None]] = {verdict.node: (verdict, None) for verdict in verdicts}
+        if not self._search.losses.of_classes or not self._search.evaluator.classes_decide:
+            return decided | self._price([verdict for verdict in verdicts if verdict.safe])
+        priced = [verdict for verdict in verdicts if verdict.failing_rows <= priced_rows]
+        return decided | self._price(priced, leave_out=True)
+
+    def _price(
+        self, verdicts: Sequence[Verdict], *, leave_out: bool = False
+    ) -> dict[Node, tuple[Verdict, float | None]]:
+        losses = self._search.price([verdict.node for verdict in verdicts], leave_out=leave_out)
+        return {verdict.node: (verdict, loss) for verdict, loss in zip(verdicts, losses, strict=True)}
 
     def _priced(self, nodes: Sequence[ExploredNode]) -> list[ExploredNode]:
         return [node for node in nodes if node.loss is not None]
 
 
-def _rank(node: ExploredNode) -> tuple[float, Node]:
-    return round_loss(node.loss or 0.0), node.levels
-
-
-def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
+def _explored(verdict: Verdict, loss: float | None, *, with_fails: bool) -> ExploredNode:
     return ExploredNode(
         verdict.node,
         verdict.failing_rows,
@@ -282,6 +305,6 @@ def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
         verdict.classes,
         verdict.smallest,
         verdict.smallest_left if verdict.failing_rows else verdict.smallest,
-        verdict.fails,
+        verdict.fails if with_fails else (),
         any(shortfall.classes is None for shortfall in verdict.fails),
     )

@@ -441,7 +441,8 @@ def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -
 MOST_PARTS = 40
 """So many values and cells of a column are counted one by one in its picture."""
 LEAST_ROWS = 5
-"""Values and cells of fewer rows are counted together."""
+"""Values and cells of fewer rows are counted together, and all counts are rounded to multiples of it. Exact ones give a
+small value away where the release merges it with a large one: the cell has a few rows more than the value had."""
 
 
 def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[ColumnSpread, ...]:
@@ -460,7 +461,10 @@ def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> 
     ]
     limits = {"most": MOST_PARTS, "least": LEAST_ROWS}
     rows = bench.ask("compare/release_spread", "rows by value", sources=sources, **limits)
-    counts = {(int(place), int(side), int(rank)): (int(n), int(values)) for place, side, rank, n, values in rows}
+    counts = {}
+    for place, side, rank, n, values in rows:
+        rounded = (int(n) + LEAST_ROWS // 2) // LEAST_ROWS * LEAST_ROWS
+        counts[int(place), int(side), int(rank)] = rounded, int(values)
     spreads = []
     for place, (label, role, *_) in enumerate(sides):
         own, released = (

@@ -277,7 +277,7 @@ def pooled(bins: Iterable[SpreadRows]) -> tuple[SpreadRows, ...]:
             result[-1] += spread
         elif spread.original or spread.synthetic:
             result.append(spread)
-    if len(result) > 1 and 0 < result[-1].original < LEAST:
+    while len(result) > 1 and 0 < result[-1].original < LEAST:  # a neighbour may have no row of the original
         result[-2:] = [result[-2] + result[-1]]
     return tuple(result)
 
