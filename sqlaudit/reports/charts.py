@@ -67,11 +67,16 @@ def draw_file(pictures: Sequence[doc.Picture]) -> bytes:
     """
     below, stacked = 0.0, []
     for picture in pictures:
-        height, parts = _parts(picture, _FILE_WIDTH)
+        height, elements = _parts(picture, _FILE_WIDTH)
         lines = textwrap.wrap(doc.visible(picture.title), _TITLE_LETTERS)
         title = [_text(8, 18 + 16 * number, line, colour=INK) for number, line in enumerate(lines)]
         top = 10 + 16 * len(lines)
-        stacked += [f'<g transform="translate(0 {below:g})">', *title, f'<g transform="translate(0 {top:g})">', *parts]
+        stacked += [
+            f'<g transform="translate(0 {below:g})">',
+            *title,
+            f'<g transform="translate(0 {top:g})">',
+            *elements,
+        ]
         stacked.append("</g></g>")
         below += top + height
     text = _svg(_FILE_WIDTH, below, stacked)
@@ -80,11 +85,11 @@ def draw_file(pictures: Sequence[doc.Picture]) -> bytes:
     return text.encode()
 
 
-def _svg(width: float, height: float, parts: Sequence[str], attributes: str = "") -> str:
+def _svg(width: float, height: float, elements: Sequence[str], attributes: str = "") -> str:
     box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
     style = f"font-family:sans-serif;font-size:{13 if width > _FILE_WIDTH else 12}px"
     begin = f'<svg{attributes} xmlns="http://www.w3.org/2000/svg" {box} style="{style}">'
-    return "\n".join([begin, *parts, "</svg>"])
+    return "\n".join([begin, *elements, "</svg>"])
 
 
 def _parts(picture: doc.Picture, width: float) -> tuple[float, list[str]]:
@@ -97,19 +102,19 @@ def _parts(picture: doc.Picture, width: float) -> tuple[float, list[str]]:
         raise doc.damaged("A picture") from None
 
 
-def _made_visible(data: object) -> Any:
+def _made_visible(content: object) -> Any:
     """The data with every text as one may show it."""
-    if isinstance(data, str):
-        return doc.visible(data)
-    if isinstance(data, Mapping):
-        return {doc.visible(name): _made_visible(value) for name, value in data.items()}
-    return [_made_visible(item) for item in data] if isinstance(data, list | tuple) else data
+    if isinstance(content, str):
+        return doc.visible(content)
+    if isinstance(content, Mapping):
+        return {doc.visible(name): _made_visible(value) for name, value in content.items()}
+    return [_made_visible(element) for element in content] if isinstance(content, list | tuple) else content
 
 
 def _text(x: float, y: float, words: object, *, at: str = "start", colour: str = QUIET, turn: bool = False) -> str:
     turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
-    said = html.escape(doc.shortened(words, _TITLE_LETTERS))
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{said}</text>'
+    escaped = html.escape(doc.shortened(words, _TITLE_LETTERS))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{at}" fill="{colour}"{turned}>{escaped}</text>'
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, colour: str = LINE, dash: str = "", width: float = 1) -> str:
@@ -138,57 +143,57 @@ def _short(words: object) -> str:
     return doc.shortened(words, _LONGEST_LABEL)
 
 
-def _sizes(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _sizes(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Rows by class size; bars have the length of their number, which stands beside them."""
-    labels, values = data["labels"], data["values"]
+    labels, values = chart["labels"], chart["values"]
     most, left = max([*values, 1]), 130.0
-    parts = [_text(left - 8, 16, data["x"], at="end"), _text(left, 16, data["y"])]
-    for place, (label, value, bound) in enumerate(zip(labels, values, data["from"], strict=True)):
-        y = 26 + place * _ROW
-        colour = SERIES[0] if bound >= data.get("safe", 0) else SERIES[1]
+    elements = [_text(left - 8, 16, chart["x"], at="end"), _text(left, 16, chart["y"])]
+    for index, (label, value, bound) in enumerate(zip(labels, values, chart["from"], strict=True)):
+        y = 26 + index * _ROW
+        colour = SERIES[0] if bound >= chart.get("safe", 0) else SERIES[1]
         length = (width - left - 80) * value / most
-        parts += [_text(left - 8, y + 13, label, at="end"), _box(left, y, length, _ROW - 6, colour)]
-        parts.append(_text(left + length + 6, y + 13, f"{value:,}", colour=INK))
-    return 34 + len(labels) * _ROW, parts
+        elements += [_text(left - 8, y + 13, label, at="end"), _box(left, y, length, _ROW - 6, colour)]
+        elements.append(_text(left + length + 6, y + 13, f"{value:,}", colour=INK))
+    return 34 + len(labels) * _ROW, elements
 
 
-def _bars(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _bars(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Bars to the right, up to four a name, with their numbers. Names stand beside their bars, or above them."""
-    names, series = data["names"], data["series"]
+    names, series = chart["names"], chart["series"]
     most = max([*(float(value) for values in series.values() for value in values), 1e-9])
-    shown = doc.percent if data.get("share") else _coordinate
+    shown = doc.percent if chart.get("share") else _coordinate
     beside, depth = width >= _ROOM, 14.0
     left = 16 + _width_of(map(_short, names)) if beside else 4.0
     right = 12 + _width_of(shown(float(value)) for values in series.values() for value in values)
     lines = list(_legend(list(series), width, lines=False))
-    parts = [part for line in lines for part in line]
+    elements = [element for line in lines for element in line]
     y = 8 + 18.0 * len(lines)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if not beside:
-            parts.append(_text(left, y + 11, _short(name), colour=INK))
+            elements.append(_text(left, y + 11, _short(name), colour=INK))
             y += 16
         else:
-            parts.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
+            elements.append(_text(left - 8, y + 11, _short(name), at="end", colour=INK))
         for number, values in enumerate(series.values()):
-            length = (width - left - right) * float(values[place]) / most
-            parts.append(_box(left, y, length, depth - 3, SERIES[number % 4]))
-            parts.append(_text(left + length + 6, y + 10, shown(float(values[place]))))
+            length = (width - left - right) * float(values[index]) / most
+            elements.append(_box(left, y, length, depth - 3, SERIES[number % 4]))
+            elements.append(_text(left + length + 6, y + 10, shown(float(values[index]))))
             y += depth
         y += 8
-    parts.append(_text(left, y + 12, data["x"]))
-    return y + 20, parts
+    elements.append(_text(left, y + 12, chart["x"]))
+    return y + 20, elements
 
 
-def _curves(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _curves(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Curves over one another, with marked axes that fit the data; one or two points of a curve are bars."""
-    curves = {name: [(float(x), float(y)) for x, y in points] for name, points in data["curves"].items()}
-    if (bars := _as_bars(data, curves)) is not None:
+    curves = {name: [(float(x), float(y)) for x, y in points] for name, points in chart["curves"].items()}
+    if (bars := _as_bars(chart, curves)) is not None:
         return _bars(bars, width)
-    logarithmic = bool(data.get("log_x"))
+    logarithmic = bool(chart.get("log_x"))
     scale: Callable[[float], float] = (lambda x: math.log10(max(x, 1e-9))) if logarithmic else float
     xs = [scale(x) for points in curves.values() for x, _ in points]
     low, high = min(xs), max(*xs, min(xs) + 1e-9)
-    limit = [] if data.get("limit") is None else [float(data["limit"])]
+    limit = [] if chart.get("limit") is None else [float(chart["limit"])]
     step = _nice_step(max([y for points in curves.values() for _, y in points] + [1e-9, *limit]))
     steps = math.ceil(max([y for points in curves.values() for _, y in points] + [1e-9, *limit]) / step - 1e-9)
     height, most = 280.0, steps * step
@@ -200,35 +205,35 @@ def _curves(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         return _LEFT + across * (width - _LEFT - _RIGHT), bottom - y / most * (bottom - top)
 
     floor = 10**low if logarithmic else low
-    parts = [part for line in legend for part in line]
-    percent = data.get("share", True) and data["y"].startswith("share of")  # as the table beside it has them
+    elements = [element for line in legend for element in line]
+    percent = chart.get("share", True) and chart["y"].startswith("share of")  # as the table beside it has them
     for number in range(steps + 1):
         y, mark = at(floor, number * step)[1], f"{100 * number * step:g}%" if percent else _coordinate(number * step)
-        parts += [_line(_LEFT, y, width - _RIGHT, y), _text(_LEFT - 6, y + 4, mark, at="end")]
+        elements += [_line(_LEFT, y, width - _RIGHT, y), _text(_LEFT - 6, y + 4, mark, at="end")]
     ticks = _ticks(low, high, logarithmic, all(x.is_integer() for x in xs))
     longest = max((len(_coordinate(x)) for x in ticks), default=1)
-    every = max(1, math.ceil(len(ticks) * (longest * _LETTER + 10) / (width - _LEFT - _RIGHT)))
-    for x in ticks[::every]:
-        parts.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
+    stride = max(1, math.ceil(len(ticks) * (longest * _LETTER + 10) / (width - _LEFT - _RIGHT)))
+    for x in ticks[::stride]:
+        elements.append(_text(at(x, 0)[0], bottom + 16, _coordinate(x), at="middle"))
     for value in limit:
         y = at(floor, value)[1]
-        parts.append(_line(_LEFT, y, width - _RIGHT, y, QUIET, "2 3"))
-        parts.append(_text(width - _RIGHT, y - 4, data.get("limit_name", "limit"), at="end"))
+        elements.append(_line(_LEFT, y, width - _RIGHT, y, QUIET, "2 3"))
+        elements.append(_text(width - _RIGHT, y - 4, chart.get("limit_name", "limit"), at="end"))
     for number, points in enumerate(curves.values()):
-        parts.append(_path([at(x, y) for x, y in points], number, bool(data.get("steps"))))
-    parts.append(_text((width + _LEFT) / 2, height - 8, data["x"], at="middle"))
-    return height, [*parts, _text(12, (bottom + top) / 2, data["y"], at="middle", turn=True)]
+        elements.append(_path([at(x, y) for x, y in points], number, bool(chart.get("steps"))))
+    elements.append(_text((width + _LEFT) / 2, height - 8, chart["x"], at="middle"))
+    return height, [*elements, _text(12, (bottom + top) / 2, chart["y"], at="middle", turn=True)]
 
 
-def _as_bars(data: Mapping[str, Any], curves: Mapping[str, Sequence[tuple[float, float]]]) -> Mapping[str, Any] | None:
+def _as_bars(chart: Mapping[str, Any], curves: Mapping[str, Sequence[tuple[float, float]]]) -> Mapping[str, Any] | None:
     """Return curves of at most two points as bars, since a line between two points suggests what nobody measured."""
     xs = [tuple(x for x, _ in points) for points in curves.values()]
-    if not xs or len(xs[0]) > 2 or len({*xs}) > 1 or len(curves) > len(SERIES) or data.get("limit") is not None:
+    if not xs or len(xs[0]) > 2 or len({*xs}) > 1 or len(curves) > len(SERIES) or chart.get("limit") is not None:
         return None
-    share = bool(data.get("share", True))
-    names = [f"{data['x']} {_coordinate(x)}" for x in xs[0]]
+    share = bool(chart.get("share", True))
+    names = [f"{chart['x']} {_coordinate(x)}" for x in xs[0]]
     series = {name: [y for _, y in points] for name, points in curves.items()}
-    return {"names": names, "series": series, "x": data["y"], "share": share}
+    return {"names": names, "series": series, "x": chart["y"], "share": share}
 
 
 def _nice_step(most: float) -> float:
@@ -260,7 +265,7 @@ def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> l
     if logarithmic:
         powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
         ticks = [times * 10.0**power for power in powers for times in ((1, 2, 5) if high - low < 3 else (1,))]
-        return [one for one in ticks if low - 1e-9 <= math.log10(one) <= high + 1e-9]
+        return [tick for tick in ticks if low - 1e-9 <= math.log10(tick) <= high + 1e-9]
     step = 10 ** math.floor(math.log10(high - low))
     step *= next(times for times in (0.2, 0.5, 1, 2) if (high - low) / (step * times) <= 10)
     step = max(step, 1) if whole else step  # there is no event and a half
@@ -268,109 +273,115 @@ def _ticks(low: float, high: float, logarithmic: bool, whole: bool = False) -> l
     return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _matrix(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _matrix(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return which columns belong to which set: dots that a line joins."""
-    columns, sets = data["columns"], data["sets"]
+    columns, sets = chart["columns"], chart["sets"]
     names = [doc.shortened(name, int((230 if width >= _ROOM else 130) / _LETTER)) for name in columns]
     left = 20 + _width_of(names)
     fitting = int((width - left - 20) // 16)
-    axis = data["x"] + (f", first {fitting}" if len(sets) > fitting else "")
+    axis = chart["x"] + (f", first {fitting}" if len(sets) > fitting else "")
     sets = sets[:fitting]
     wide = min(60.0, (width - left - 20) / max(1, len(sets)))
-    parts = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
-    labels = [str(label)[:10] for label in data["labels"]]
+    elements = [_text(left - 14, 24 + row * _ROW, name, at="end", colour=INK) for row, name in enumerate(names)]
+    labels = [str(label)[:10] for label in chart["labels"]]
     below, longest = 20 + len(columns) * _ROW, _width_of(labels)
     turn = longest > wide - 6
-    for place, members in enumerate(sets):
-        x = left + (place + 0.5) * wide
+    for index, members in enumerate(sets):
+        x = left + (index + 0.5) * wide
         rows = sorted(columns.index(name) for name in members)
-        parts += [_dot(x, 20 + row * _ROW, 3, LINE) for row in range(len(columns))]
+        elements += [_dot(x, 20 + row * _ROW, 3, LINE) for row in range(len(columns))]
         if rows:
-            parts.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
-        parts += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
+            elements.append(_line(x, 20 + rows[0] * _ROW, x, 20 + rows[-1] * _ROW, SERIES[0], width=2))
+        elements += [_dot(x, 20 + row * _ROW, 5, SERIES[0]) for row in rows]
         at = "end" if turn else "middle"
-        parts.append(_text(x + 4 * turn, below - 6 + 12 * (not turn), labels[place], at=at, turn=turn))
+        elements.append(_text(x + 4 * turn, below - 6 + 12 * (not turn), labels[index], at=at, turn=turn))
     bottom = below + 14 + (longest if turn else 12)
-    return bottom + 8, [*parts, _text(max(4.0, min(left, width - _width_of([axis]))), bottom, axis)]
+    return bottom + 8, [*elements, _text(max(4.0, min(left, width - _width_of([axis]))), bottom, axis)]
 
 
-def _strips(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _strips(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Strips of one length, cut into their parts; those of a name are below it, and a label is beside each."""
-    lines = list(_legend(data["legend"], width, lines=False))
-    parts = [part for line in lines for part in line]
-    strips, y = [strip for row in data["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
+    lines = list(_legend(chart["legend"], width, lines=False))
+    elements = [element for line in lines for element in line]
+    strips, y = [strip for row in chart["rows"] for strip in row["strips"]], 8 + 18.0 * len(lines)
     right = 12 + _width_of(_short(strip["label"]) for strip in strips)
-    room, one_colour = width - 4 - right, data["rest"] and not data["legend"]
-    for row in data["rows"]:
-        parts.append(_text(4, y + 12, _short(row["name"]), colour=INK))
+    room, one_colour = width - 4 - right, chart["rest"] and not chart["legend"]
+    for row in chart["rows"]:
+        elements.append(_text(4, y + 12, _short(row["name"]), colour=INK))
         y += 18
         for number, strip in enumerate(row["strips"]):
             x, whole, names = 4.0, max(float(sum(strip["parts"])), 1e-9), strip["names"]
-            for place, share in enumerate(strip["parts"]):
-                length, last = float(share) / whole * room, place == len(strip["parts"]) - 1
-                shade = 0.12 + 0.36 * place / max(1, len(names) - 1) if names else 0.3 if data["rest"] and last else 1
+            for index, share in enumerate(strip["parts"]):
+                length, last = float(share) / whole * room, index == len(strip["parts"]) - 1
+                shade = 0.12 + 0.36 * index / max(1, len(names) - 1) if names else 0.3 if chart["rest"] and last else 1
                 colour = SERIES[0 if one_colour else number % 4]
-                parts.append(_box(x, y, length - (1 if length > 3 else 0.3), 16, colour, shade))
-                if names and len(names[place]) * _LETTER * 1.1 < length - 8:
-                    parts.append(_text(x + 5, y + 12, names[place], colour=INK))
+                elements.append(_box(x, y, length - (1 if length > 3 else 0.3), 16, colour, shade))
+                if names and len(names[index]) * _LETTER * 1.1 < length - 8:
+                    elements.append(_text(x + 5, y + 12, names[index], colour=INK))
                 x += length
-            parts.append(_text(x + 8, y + 12, _short(strip["label"])))
+            elements.append(_text(x + 8, y + 12, _short(strip["label"])))
             y += 19
         y += 7
-    return y, parts
+    return y, elements
 
 
-def _panels(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _panels(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Small charts in rows: bars, over them the outline of other bars, above both a name and a note."""
     several, height, gap = (4 if width >= _ROOM else 2), 92.0, 22.0
-    wide, parts = (width - gap * (several - 1)) / several, []
-    for place, name in enumerate(data["legend"]):  # each in its half: no name is cut
-        x = 4 + place * width / 2
-        mark = _line(x, 10, x + 20, 10, SERIES[1], width=2.5) if place else _box(x, 4, 20, 10, SERIES[0], 0.4)
-        parts += [mark, _text(x + 26, 14, _short(name), colour=INK)]
-    for place, panel in enumerate(data["panels"]):
-        left, bottom = place % several * (wide + gap), 30 + (place // several + 1) * (height + 48) - 12
+    wide, elements = (width - gap * (several - 1)) / several, []
+    for index, name in enumerate(chart["legend"]):  # each in its half: no name is cut
+        x = 4 + index * width / 2
+        mark = _line(x, 10, x + 20, 10, SERIES[1], width=2.5) if index else _box(x, 4, 20, 10, SERIES[0], 0.4)
+        elements += [mark, _text(x + 26, 14, _short(name), colour=INK)]
+    for index, panel in enumerate(chart["panels"]):
+        left, bottom = index % several * (wide + gap), 30 + (index // several + 1) * (height + 48) - 12
         fitting = int(wide / (1.15 * _LETTER))
-        parts.append(_text(left, bottom - height - 18, doc.shortened(panel["name"], fitting), colour=INK))
-        parts.append(_text(left, bottom - height - 3, doc.shortened(panel["note"], fitting)))
+        elements.append(_text(left, bottom - height - 18, doc.shortened(panel["name"], fitting), colour=INK))
+        elements.append(_text(left, bottom - height - 3, doc.shortened(panel["note"], fitting)))
         before, after = ([float(share) for share in panel[side]] for side in ("before", "after"))
-        each, scale = wide / len(before), (height - 8) / max(*before, *after, 1e-9)
+        bar_width, scale = wide / len(before), (height - 8) / max(*before, *after, 1e-9)
         bars = [
-            _box(left + n * each, bottom - x * scale, each - 1, x * scale, SERIES[0], 0.4) for n, x in enumerate(before)
+            _box(left + number * bar_width, bottom - share * scale, bar_width - 1, share * scale, SERIES[0], 0.4)
+            for number, share in enumerate(before)
         ]
-        tops = [point for n, x in enumerate(after) for point in ((left + n * each, x), (left + (n + 1) * each - 1, x))]
-        path = "L".join(f"{x:.1f} {bottom - y * scale:.1f}" for x, y in tops)
-        parts += [*bars, f'<path d="M{path}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>']
-        parts.append(_line(left, bottom, left + wide - 1, bottom, QUIET))
-    return 30 + -(-len(data["panels"]) // several) * (height + 48) - 8, parts
+        edges = (
+            ((left + number * bar_width, left + (number + 1) * bar_width - 1), share)
+            for number, share in enumerate(after)
+        )
+        path = "L".join(f"{x:.1f} {bottom - share * scale:.1f}" for ends, share in edges for x in ends)
+        elements += [*bars, f'<path d="M{path}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>']
+        elements.append(_line(left, bottom, left + wide - 1, bottom, QUIET))
+    return 30 + -(-len(chart["panels"]) // several) * (height + 48) - 8, elements
 
 
-def _heat(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _heat(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """Return the height and the elements of a grid of shares: the larger a share, the darker its cell."""
-    rows = [doc.shortened(name, int((170 if width >= _ROOM else 100) / _LETTER)) for name in data["rows"]]
-    names = [doc.shortened(name, 24) for name in data["columns"]]
+    rows = [doc.shortened(name, int((170 if width >= _ROOM else 100) / _LETTER)) for name in chart["rows"]]
+    names = [doc.shortened(name, 24) for name in chart["columns"]]
     left, top, high = 16 + _width_of(rows), 24.0, 30.0
     side = min(90.0, (width - left - 10) / max(1, len(names)))
-    parts = [_text(left, 14, data["y"] + " by " + data["x"])]
-    for y, row in enumerate(data["values"]):
-        parts.append(_text(left - 8, top + (y + 0.5) * high + 4, rows[y], at="end", colour=INK))
+    elements = [_text(left, 14, chart["y"] + " by " + chart["x"])]
+    for y, row in enumerate(chart["values"]):
+        elements.append(_text(left - 8, top + (y + 0.5) * high + 4, rows[y], at="end", colour=INK))
         for x, value in enumerate(row):
             if value is not None:
                 shade = 0.06 + 0.44 * min(max(float(value), 0), 1)
-                parts.append(_box(left + x * side + 1, top + y * high + 1, side - 2, high - 2, SERIES[0], shade))
-                middle, text = left + (x + 0.5) * side, data["texts"][y][x]
-                parts.append(_text(middle, top + (y + 0.5) * high + 4, text, at="middle", colour=INK))
-    if data.get("marked") is not None:
-        y, x = data["marked"]
+                elements.append(_box(left + x * side + 1, top + y * high + 1, side - 2, high - 2, SERIES[0], shade))
+                middle, text = left + (x + 0.5) * side, chart["texts"][y][x]
+                elements.append(_text(middle, top + (y + 0.5) * high + 4, text, at="middle", colour=INK))
+    if chart.get("marked") is not None:
+        y, x = chart["marked"]
         sides = f'x="{left + x * side + 1:.1f}" y="{top + y * high + 1:.1f}" width="{side - 2:.1f}"'
-        parts.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>')
-    bottom = top + len(data["values"]) * high
+        elements.append(f'<rect {sides} height="{high - 2:.1f}" fill="none" stroke="{SERIES[1]}" stroke-width="2"/>')
+    bottom = top + len(chart["values"]) * high
     longest = _width_of(names)
     turn = longest > side - 2
     for x, name in enumerate(names):
         middle = left + (x + 0.5) * side
-        parts.append(_text(middle + 4 * turn, bottom + 14 - 6 * turn, name, at="end" if turn else "middle", turn=turn))
-    return bottom + (14 + longest if turn else 22), parts
+        elements.append(
+            _text(middle + 4 * turn, bottom + 14 - 6 * turn, name, at="end" if turn else "middle", turn=turn)
+        )
+    return bottom + (14 + longest if turn else 22), elements
 
 
 def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple[float, float]]) -> list[bool | None]:
@@ -387,9 +398,9 @@ def _labels_above(nodes: Sequence[Mapping[str, Any]], places: Mapping[str, tuple
     return [above[node["name"]] for node in nodes]
 
 
-def _graph(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
+def _graph(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
     """A Hasse diagram: nodes in rows by their height above the bottom, lines to the nodes just above."""
-    nodes = data["nodes"]
+    nodes = chart["nodes"]
     xs, ys = [float(node["x"]) for node in nodes], [float(node["y"]) for node in nodes]
     height = min(900.0, 80 + 64 * (max(ys) - min(ys) + 1))
     across, up = max(max(xs) - min(xs), 1e-9), max(max(ys) - min(ys), 1e-9)
@@ -400,21 +411,21 @@ def _graph(data: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
         )
         for node in nodes
     }
-    parts = [_line(*places[low], *places[high]) for low, high in data["edges"]]
+    elements = [_line(*places[low], *places[high]) for low, high in chart["edges"]]
     for node, above in zip(nodes, _labels_above(nodes, places), strict=True):
         x, y = places[node["name"]]
-        parts.append(_dot(x, y, 8 if node["kind"] in _LARGE else 5, _NODES[node["kind"]]))
+        elements.append(_dot(x, y, 8 if node["kind"] in _LARGE else 5, _NODES[node["kind"]]))
         if above is not None:
-            parts.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
+            elements.append(_text(x, y - 10 if above else y + 18, node["name"], colour=INK, at="middle"))
     kinds = [kind for kind in _NODES if any(node["kind"] == kind for node in nodes)]
     several = max(1, int((width - 20) // 140))
     for number, kind in enumerate(kinds):
         x, y = 24 + number % several * 140.0, height - 14 + number // several * 20.0
-        parts.append(_dot(x, y, 8 if kind in _LARGE else 5, _NODES[kind]))
-        parts.append(_text(x + 12, y + 4, _CALLED.get(kind, kind)))
+        elements.append(_dot(x, y, 8 if kind in _LARGE else 5, _NODES[kind]))
+        elements.append(_text(x + 12, y + 4, _CALLED.get(kind, kind)))
     return height + 20 * ((len(kinds) - 1) // several), [
-        *parts,
-        _text(14, height / 2, data["y"], at="middle", turn=True),
+        *elements,
+        _text(14, height / 2, chart["y"], at="middle", turn=True),
     ]
 
 
@@ -423,15 +434,15 @@ def _legend(names: Sequence[str], width: float, *, lines: bool = True) -> Iterat
     longest = max((len(_short(name)) for name in names), default=0)
     several = next(count for count in (4, 3, 2, 1) if count == 1 or (width - 20) / count >= 34 + _LETTER * longest)
     for first in range(0, len(names) if len(names) > 1 else 0, several):
-        y, parts = 14 + first // several * 18.0, []
-        for place, name in enumerate(names[first : first + several]):
-            x, number = 8 + place * (width - 20) / several, first + place
+        y, elements = 14 + first // several * 18.0, []
+        for index, name in enumerate(names[first : first + several]):
+            x, number = 8 + index * (width - 20) / several, first + index
             colour = SERIES[number % 4]
             mark = (
                 _line(x, y - 4, x + 20, y - 4, colour, _stroke(number), 3) if lines else _box(x, y - 9, 20, 10, colour)
             )
-            parts += [mark, _text(x + 26, y, _short(name), colour=INK)]
-        yield parts
+            elements += [mark, _text(x + 26, y, _short(name), colour=INK)]
+        yield elements
 
 
 def _coordinate(value: float) -> str:

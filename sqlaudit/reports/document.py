@@ -303,8 +303,8 @@ def strips(
 class Portion(NamedTuple):
     """A part of a whole, and its label; empty = the numbers of both."""
 
-    part: Number
-    whole: Number
+    part: int | float
+    whole: int | float
     label: str = ""
 
 
@@ -321,10 +321,7 @@ def portions(title: str, rows: Mapping[str, Sequence[Portion]]) -> Picture:
     return strips(
         title,
         {
-            name: [
-                Strip(label or f"{count(part)} of {count(whole)}", (part, whole - part))
-                for part, whole, label in several
-            ]
+            name: [Strip(label or f"{part:,} of {whole:,}", (part, whole - part)) for part, whole, label in several]
             for name, several in rows.items()
         },
         rest=True,

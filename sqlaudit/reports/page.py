@@ -78,7 +78,8 @@ def render_html(document: doc.Document, *, framed: bool = False) -> str:
     )
     checksum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = _POLICY if framed else f"{_POLICY}; script-src 'sha256-{checksum}'"
-    first = next(_pictures(document), None) if framed else None
+    unfolded = chain(document.lead, *(section.blocks for section in document.sections if not section.folded))
+    first = next((block for block in unfolded if isinstance(block, doc.Picture)), None) if framed else None
     parts_of_page = list(enumerate(_for_readers(document, first), 1))
     parts = [
         "<!DOCTYPE html>",
@@ -105,12 +106,6 @@ def render_html(document: doc.Document, *, framed: bool = False) -> str:
         "</html>",
     ]
     return "\n".join(parts) + "\n"
-
-
-def _pictures(document: doc.Document) -> Iterator[doc.Picture]:
-    """Yield the pictures of the sections that are not folded."""
-    blocks = (block for section in document.sections if not section.folded for block in section.blocks)
-    return (block for block in blocks if isinstance(block, doc.Picture))
 
 
 def _for_readers(document: doc.Document, shown: doc.Picture | None) -> Iterator[tuple[str, Iterable[str]]]:
@@ -221,7 +216,8 @@ def _header(document: doc.Document, first: doc.Picture | None) -> Iterator[str]:
             yield f'<div class="{one.tone}"><dt>{_escaped(one.name)}</dt><dd>{_escaped(one.value)}</dd></div>'
         yield "</dl>"
     yield from _block(first) if first is not None else ()
-    yield from _blocks((*document.lead[len(document.opening) :], *(doc.asked_by(about) if about.purpose else ())))
+    further = (block for block in document.lead[len(document.opening) :] if block is not first)
+    yield from _blocks((*further, *(doc.asked_by(about) if about.purpose else ())))
 
 
 def _contents(numbered: list[tuple[int, str]]) -> Iterator[str]:

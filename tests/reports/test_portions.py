@@ -13,6 +13,7 @@ from sqlaudit.gates.report import history_document
 from sqlaudit.gates.result import Moment
 from sqlaudit.reports.document import Document, Picture
 from sqlaudit.reports.notebook import document_of
+from sqlaudit.reports.page import render_html
 from tests.cli.runner import run, write_csv
 
 CROWDS = {"0,64,0,64,0,64": 12, "64,128,0,64,0,64": 9, "0,32,64,128,0,64": 4}
@@ -38,6 +39,14 @@ def test_cells_by_rule() -> None:
     cells = pd.DataFrame({"region": ["n", "n", "s", "s"], "ill": ["a", "b"] * 2, "n": [2, 30, 9, 12]})
     result = sqlaudit.aggregates(cells, by=["region", "ill"], count="n", require=["threshold=5", "threshold=10"])
     assert _portions(document_of(result)) == {"threshold=5": [("1 of 4", [1, 3])], "threshold=10": [("2 of 4", [2, 2])]}
+
+
+def test_a_frame_of_a_notebook_begins_with_the_picture_and_has_it_once() -> None:
+    cells = pd.DataFrame({"region": ["n", "s"], "n": [2, 30]})
+    result = sqlaudit.aggregates(cells, by="region", count="n", require="threshold=5")
+    page = render_html(document_of(result), framed=True)
+    assert page.count("<figure") == 1
+    assert page.index("</header>") < page.index("<figure") < page.index("<table")
 
 
 def test_blocks_of_a_cube_and_their_people() -> None:

@@ -159,7 +159,7 @@ def _shares_at_risk(result: CriteriaResult) -> doc.Picture:
                 what = re.split(" of | over ", figure.name.replace("smaller than", "below"))[0]
                 portion = doc.Portion(float(share[2]), 100, f"{share[1]} {what}")
                 portions.setdefault(criterion.title, []).append(portion)
-    return doc.portions("Shares and chances by criterion", portions)
+    return doc.portions("Shares of rows at risk and chances of finding a record, by criterion", portions)
 
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:
