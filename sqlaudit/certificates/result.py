@@ -101,9 +101,13 @@ class VerifyReport(MeasuredReport[VerifyResult]):
 
     def headline(self, result: VerifyResult) -> doc.Toned:
         if result.differences:
-            differing = {_FILE if _is_of_files(difference) else difference.what for difference in result.differences}
-            return doc.bad(f"DIFFERS: {doc.plural(len(differing), 'difference')} between the table and the certificate")
+            return doc.bad(f"DIFFERS: {self.count_differences(result)} between the table and the certificate")
         return doc.good("SAME: the table matches the certificate")
+
+    def count_differences(self, result: VerifyResult) -> str:
+        """Return the number of differences in words; the size and digest of a file are one."""
+        differing = {_FILE if _is_of_files(difference) else difference.what for difference in result.differences}
+        return doc.plural(len(differing), "difference")
 
     def opening(self, result: VerifyResult) -> Iterator[doc.Content]:
         quasi_identifiers = doc.listed(result.roles.get("quasi_identifiers", ()))
