@@ -115,7 +115,7 @@ def _drawn(select: str, path: Path) -> None:
 
 
 def _grouped(table: str, keys: Sequence[str], counts: str = "count(*)") -> str:
-    """A program that groups a file and reads all counts: DuckDB does not compute what nobody reads."""
+    """A program that groups a file and reads all counts: DuckDB does not compute what no one reads."""
     names = ", ".join(keys)
     return BARE.format(f"SELECT count(*), sum(c) FROM (SELECT {names}, {counts} AS c FROM '{table}' GROUP BY {names})")
 

@@ -111,7 +111,7 @@ def module_of(name: str, function: Any) -> str:
     ):
         if name in vars(sys.modules[one.__module__]):
             return str(vars(sys.modules[one.__module__])[name].__module__)
-    raise TypeError(f"{function.__name__} has a {name} of which nobody knows where it is from.")
+    raise TypeError(f"{function.__name__} has a {name} of which no one knows where it is from.")
 
 
 def import_line(module: str, names: Sequence[str]) -> str:

@@ -699,7 +699,7 @@ def compile_checks(
         known_rows: with `entity`: rows of a person that an attacker knows: one, all, or the worse of both (worse, one,
             all).
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
-            ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
+            ("fold") or several ("exact"); where no one says it, a check of such values is undecided.
         count, value, contributors, holdings, largest: with one of these, `table` is a published table, and checks are
             rules for its cells (`threshold=5`), as for `sqlaudit.aggregates`.
         dimensions: columns, expressions, or levels of hierarchies: age=5 years,sex,region.

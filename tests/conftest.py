@@ -202,7 +202,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Extensions tell at the end what nobody took down."""
+    """Extensions tell at the end what no one took down."""
     gc.unfreeze()
 
 

@@ -1,4 +1,4 @@
-"""Which tests run on Spark when nobody asks for all cases, and what of the templates they execute there.
+"""Which tests run on Spark when no one asks for all cases, and what of the templates they execute there.
 
 A test on Spark takes seconds. By default run those that are marked `spark`, which are of its own engine and about what
 it alone does, and those that `spark_choice.txt` names: chosen so that they execute each template with each of its

@@ -1,4 +1,4 @@
-"""What an audit costs, fitted from the measurements, and what that says of tables and clusters nobody has measured.
+"""What an audit costs, fitted from the measurements, and what that says of tables and clusters no one has measured.
 
     processor seconds = start + a · rows + b · rows · QIs + c · classes + d · cells
     shuffled bytes    = w · groups,  groups = tasks · classes · (1 - (1 - 1/classes)^(rows/tasks))

@@ -18,7 +18,7 @@ REGEXP_MATCHES({{ value }}, '{{ pattern }}')
 {% macro month_word() %}(^|[^a-zà-ÿ])({{ month() }}|january|february|march|april|june|july|august|september|october|november|december|januar|februar|märz|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|abril|maio|junho|julho|setembro|outubro|novembro|dezembro|sept)([^a-zà-ÿ]|$){% endmacro %}
 {% macro weekday() %}(mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|spring|summer|autumn|fall|winter)(day|s|sday|nesday|rsday|urday)?{% endmacro %}
 
-{# A number that is missing, by the codes of surveys; only such numbers as nobody counts. #}
+{# A number that is missing, by the codes of surveys; only such numbers as no one counts. #}
 {% macro code(v) %}{{ v }} IN (-1, -2, -3, -4, -5, -6, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -998, -999, -9999){% endmacro %}
 {% macro no_value() -%}
 (t IS NULL AND v IS NULL) OR {{ code("v") }}

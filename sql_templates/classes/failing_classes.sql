@@ -3,7 +3,7 @@
 
    What no fact says of a class comes from further relations: `estimates`, computed over the same classes; `listed`
    (name, VALUES of signature and figure, counts in a signature), the failing signatures; and `keyed` (name,
-   FROM item, figures), a row a class with its key, which may be a class that the table has nobody of. The last ones
+   FROM item, figures), a row a class with its key, which may be a class that the table has no one of. The last ones
    are stacked and added up, so that NULLs in keys are equal and nothing is joined on keys. #}
 {% import "classes/_facts_relation.sql" as relation with context %}
 {% import "classes/_estimates.sql" as psi with context %}

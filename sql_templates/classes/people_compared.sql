@@ -1,4 +1,4 @@
-{# The people of people_alike.sql with the number of their list of combinations, 0 where nobody has to be compared: who has
+{# The people of people_alike.sql with the number of their list of combinations, 0 where no one has to be compared: who has
    more than three combinations, and agrees with somebody else who has in all that is known there. #}
 WITH company AS (
     SELECT least, most, middle

@@ -1,5 +1,5 @@
 {# As columns_count_sets, with persons (e) instead of rows: a class has as many members as different persons, a person
-   is at risk when one of their classes has fewer than k, and is alone when one of their classes has nobody else. #}
+   is at risk when one of their classes has fewer than k, and is alone when one of their classes has no one else. #}
 {% import "column_sets/_columns_source.sql" as parts with context %}
 {{ parts.people(columns, entity, source) }}
 {% for set in sets %}

@@ -1,5 +1,5 @@
 {# Sets that somebody has, where events match when they are near: beside those who have a set, now `holders`, the persons who
-   fit it. Most pairs of events that a person fits are nobody's, so that they are looked up among the sets before they are counted. #}
+   fit it. Most pairs of events that a person fits are no one's, so that they are looked up among the sets before they are counted. #}
 {% import "events/_events_sets.sql" as parts with context %}
 SELECT sets.* EXCLUDE (persons), sets.persons AS holders, counted.persons
 FROM {{ sets }} AS sets

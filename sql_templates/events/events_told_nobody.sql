@@ -1,2 +1,2 @@
-{# Nobody yet. #}
+{# No one yet. #}
 SELECT CAST(NULL AS INTEGER) AS person, CAST(NULL AS INTEGER) AS known WHERE FALSE

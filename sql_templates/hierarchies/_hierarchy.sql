@@ -5,7 +5,7 @@
 {% if kind == "boolean" %}LOWER({{ text }}){% elif kind == "decimal" %}CASE WHEN POSITION('.' IN {{ text }}) > 0 THEN RTRIM(RTRIM({{ text }}, '0'), '.') ELSE {{ text }} END{% else %}{{ text }}{% endif %}
 {%- endmacro %}
 
-{# True when a value has a key; as published, where nobody knows how a session shows dates. #}
+{# True when a value has a key; as published, where no one knows how a session shows dates. #}
 {% macro has_key(value, key_column, kind) -%}
 {% if kind == "float" %}CAST(CAST({{ value }} AS VARCHAR) AS DOUBLE PRECISION) = CAST({{ key_column }} AS DOUBLE PRECISION)
 {%- elif kind == "date" %}{{ value }} = CAST({{ key_column }} AS DATE)

@@ -331,7 +331,7 @@ def advise(causes: Sequence[Shown], counted: int, people: str, k: int) -> str:
     """Return what follows from the column that does most."""
     first, others = causes[0], len(causes) - 1
     if not first["without"]:
-        return f"Without {first['column']}, nobody is in a group below {k}."
+        return f"Without {first['column']}, no one is in a group below {k}."
     if not others or not counted:
         return ""
     left = percent(first["without"] / counted)

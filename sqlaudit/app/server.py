@@ -101,7 +101,7 @@ def serve(
 
 
 def _listen(port: int) -> list[socket.socket]:
-    """Return sockets on the addresses of this computer itself, in both families, so that nobody else has the other.
+    """Return sockets on the addresses of this computer itself, in both families, so that no one else has the other.
 
     Raises:
         UsageError: the port is in use.
@@ -163,7 +163,7 @@ def _write_entry(path: Path, door: Door) -> None:
 
 
 async def _end_when_unused(server: Server, door: Door, window: Window) -> None:
-    """End the server when the window was closed, or when nobody has asked for anything for long."""
+    """End the server when the window was closed, or when no one has asked for anything for long."""
     loop, requests, since = asyncio.get_running_loop(), -1, 0.0
     while True:
         if door.requests != requests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,6 +144,7 @@ def write(
     contradiction: str,
     check: Callable[[Path, Path | None], None] | None = None,
     origin: Origin | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Write an audited release into its file, if it has one.
 
@@ -154,6 +155,7 @@ def write(
         expected: how many rows those are.
         contradiction: the sentence for another number of rows.
         check: looks at the file before it has its name. origin: the table, whose labels a file may keep.
+        notes: metadata of a Parquet file, by key.
 
     Raises:
         EngineError: another number of rows came than was counted. UsageError: the file cannot be written.
@@ -163,7 +165,8 @@ def write(
     if publication.only_sql:
         write_text(publication.file, sql + "\n")
         return
-    if write_file(engine, publication.file, names, batches, check, publication.encoding, origin) != expected:
+    written = write_file(engine, publication.file, names, batches, check, publication.encoding, origin, notes)
+    if written != expected:
         raise EngineError(contradiction)
 
 

@@ -55,7 +55,7 @@ class AuditResult(base.MeasuredResult, Shown):
         classes: the equivalence classes by size. Sizes count persons when there is an entity column, rows otherwise.
         checks: one entry a model and sensitive attribute.
         failing: the failing classes that were asked for, smallest first.
-        failing_total: how many classes fail at least one requirement, None when nobody counted; one that fails for
+        failing_total: how many classes fail at least one requirement, None when no one counted; one that fails for
             several sensitive attributes counts for each.
         failing_unnamed: a sentence on every requirement that is not met and has no failing classes: a figure of the
             whole table, or one that cannot be decided.

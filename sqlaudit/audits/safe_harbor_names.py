@@ -80,7 +80,7 @@ _LIMITS = {
     32_871: "days? tage? jours? dias? giorni dagen",
     788_904: "hours? stunden? heures? horas?",
 }
-"""The number of each unit that nobody of 89 years exceeds."""
+"""The number of each unit that no one of 89 years exceeds."""
 _YEARS_OLD, _GESTATION = 90, 320
 _NO_AGE = {
     "score",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,6 +46,7 @@ def write_file(
     check: Callable[[Path, Path | None], None] | None = None,
     encoding: str = "utf-8",
     origin: Origin | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> int:
     """Write the rows of a release into a file; return their number.
 
@@ -55,6 +56,7 @@ def write_file(
         check: looks at the file before it has its name; None = files of Excel, SPSS and Stata are compared with the
             rows.
         encoding: of a CSV file. origin: the table, whose labels a file of SPSS or Stata keeps.
+        notes: metadata of a Parquet file, by key.
 
     Raises:
         UsageError: the file cannot be written, or would not keep all values. EngineError: it has other rows.
@@ -67,7 +69,7 @@ def write_file(
     if file.suffix.lower() == DATABASE:
         office = write_database
     compare = partial(_compare, engine, file, names) if format else None
-    count = write_rows(file, names, batches, check or compare, encoding=encoding, office=office)
+    count = write_rows(file, names, batches, check or compare, encoding=encoding, office=office, notes=notes)
     renamed = [pair for pair in zip(names, names_in_file(file, names), strict=True) if pair[0] != pair[1]]
     if renamed:
         listed = ", ".join(f"{name!r} is {made}" for name, made in renamed[:_NAMED])

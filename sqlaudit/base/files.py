@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
@@ -417,6 +417,8 @@ ROW_SUFFIXES = (".csv", ".parquet", ".xlsx", ".sav", ".dta")
 """The endings of files for the rows of a release."""
 DATABASE, CUBE = ".duckdb", "cube"
 """The ending of a DuckDB database that is made for one table, and the name of that table."""
+CUBE_NOTE = "sqlaudit_cube"
+"""The key of the metadata of a Parquet file that say how its cube was made, as JSON."""
 BOM = "utf-8-sig"
 """UTF-8 with the mark at its start by which Excel knows it."""
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -501,7 +503,7 @@ def replacing(path: Path) -> Iterator[Path]:
         if not special:
             temporary.chmod(_mode_for(final))
             if _only_new.get():
-                final.touch(exist_ok=False)  # takes the name, which nobody else has then
+                final.touch(exist_ok=False)  # takes the name, which no one else has then
             temporary.replace(final)
     except FileExistsError:
         raise _is_there(path) from None
@@ -540,6 +542,7 @@ def write_rows(
     *,
     encoding: str = "utf-8",
     office: Callable[[Path, Path], None] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> int:
     """Write rows as a stream into a file, by the ending of its name; return the number of rows.
 
@@ -551,6 +554,7 @@ def write_rows(
         encoding: UTF-8, or `BOM`, of a CSV file.
         office: writes the file of a .xlsx, .sav, .dta or .duckdb from the Parquet file of its rows; None = there is no
             such.
+        notes: texts that a Parquet file has as metadata, by key.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
     in front (OWASP, CSV injection; see `csv_cell`). Parquet keeps every value exactly.
@@ -571,7 +575,7 @@ def write_rows(
     with replacing(path) as temporary:
         if suffix in (".csv", ".parquet"):
             is_csv = suffix == ".csv"
-            write = partial(_write_csv, encoding=encoding) if is_csv else _write_parquet
+            write = partial(_write_csv, encoding=encoding) if is_csv else partial(_write_parquet, notes=notes)
             written = write(temporary, names, batches)
             if check is not None and is_file(temporary):
                 check(temporary, None)
@@ -579,7 +583,7 @@ def write_rows(
         assert office is not None
         with PrivateFolder("release") as folder:  # also for the temporary files of other packages
             rows, draft = folder.path / "rows.parquet", folder.path / ("release" + suffix)
-            written = _write_parquet(rows, names, batches)
+            written = _write_parquet(rows, names, batches, notes)
             office(draft, rows)
             if check is not None:
                 check(draft, rows)
@@ -626,7 +630,7 @@ def _write_csv(path: Path, names: Sequence[str], batches: Batches, encoding: str
     return written
 
 
-def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
+def _write_parquet(path: Path, names: Sequence[str], batches: Batches, notes: Mapping[str, str] | None = None) -> int:
     """Write rows as Parquet, by way of JSON lines, since column types are known only after the last row."""
     spool = temporary_beside(path)
     try:
@@ -638,30 +642,34 @@ def _write_parquet(path: Path, names: Sequence[str], batches: Batches) -> int:
                 cells = {name: take(value) for (name, take), value in zip(takers, row, strict=True)}
                 file.write(_to_json(cells) + "\n")
                 written += 1
-        _convert(spool, path, names, {name: column.sql for name, column in columns.items()})
+        _convert(spool, path, names, {name: column.sql for name, column in columns.items()}, notes or {})
     finally:
         forget(spool)
     return written
 
 
-def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str]) -> None:
-    """Write the JSON lines of a file as Parquet, with these names and types of columns."""
+def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str], notes: Mapping[str, str]) -> None:
+    """Write the JSON lines of a file as Parquet, with these names and types of columns, and these notes."""
     import duckdb
 
-    from sqlaudit.base.names import quote
+    from sqlaudit.base.names import literal, quote
 
     try:
         with duckdb.connect() as connection:
             rows = connection.read_json(str(spool), format="newline_delimited", columns=types)
             named = (f"{column} AS {quote(name, 'duckdb')}" for column, name in zip(types, names, strict=True))
-            renamed = rows.project(", ".join(named))
-            renamed.write_parquet(str(path), compression="zstd")
+            rows.project(", ".join(named)).create_view("written")
+            metadata = f", KV_METADATA {literal(dict(notes), 'duckdb')}" if notes else ""
+            target = literal(str(path), "duckdb")
+            connection.execute(f"COPY written TO {target} (FORMAT parquet, COMPRESSION zstd{metadata})")
     except duckdb.Error as error:  # its message may quote a value
         raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
 
 
 def write_database(path: Path, rows: Path) -> None:
-    """Write a DuckDB database whose only table has the rows of a Parquet file. DuckDB 1.0 and later can read it.
+    """Write a DuckDB database whose only table has the rows of a Parquet file, and its note as comment.
+
+    DuckDB 1.0 and later can read it.
 
     Raises:
         UsageError: it cannot be written.
@@ -675,6 +683,9 @@ def write_database(path: Path, rows: Path) -> None:
         with duckdb.connect() as connection:
             connection.execute(f"ATTACH {target} AS made (STORAGE_VERSION 'v1.0.0')")
             connection.execute(f"CREATE TABLE made.{CUBE} AS FROM read_parquet([{source}])")
+            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+            for (note,) in connection.execute(query, [str(rows), CUBE_NOTE]).fetchall():
+                connection.execute(f"COMMENT ON TABLE made.{CUBE} IS {literal(note, 'duckdb')}")
             connection.execute("DETACH made")
     except duckdb.Error as error:
         raise UsageError(f"The DuckDB file could not be written ({type(error).__name__}).") from None

@@ -245,7 +245,7 @@ def write_office(
         path: gets the file; temporary files lie beside it. rows: a Parquet file with its cells.
         file: its name later, for messages. names: the columns.
         variables: labels and formats of columns, which SPSS and Stata keep.
-        report: is called with the share done; None = nobody waits.
+        report: is called with the share done; None = no one waits.
 
     Raises:
         UsageError: a column, or the number of rows, does not fit into the format.

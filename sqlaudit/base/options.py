@@ -184,7 +184,7 @@ def _flag(name: str, value: Any) -> Any:
 
 
 def _type_of(value: Any) -> str:
-    """Return what was given instead: its type, as a value may be what nobody should read."""
+    """Return what was given instead: its type, as a value may be what no one should read."""
     foreign = (
         next((element for element in value if not isinstance(element, str)), None)
         if isinstance(value, list | tuple)

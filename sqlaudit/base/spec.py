@@ -399,7 +399,7 @@ class Roles:
         nulls: how a NULL in a quasi-identifier is read.
         sampling: which share of a population the table is, where it is a sample.
         known_rows: with an entity, how many rows of a person somebody knows for whom is judged.
-        values: whether persons and sensitive values that folding merges are one; None = nobody said.
+        values: whether persons and sensitive values that folding merges are one; None = no one said.
 
     Raises:
         UsageError: when a column has two roles, or rows of persons are known and no column names these.

@@ -91,10 +91,12 @@ def offered_tables(
         from sqlaudit.engines.duckdb.cube import describe_cube
 
         path = resolved(expanded(cube))
-        columns = describe_cube(path, repr(cube))
-        if not names and db is None and not tables:
-            return OfferedTables({}, limits=limits, cube=str(path), columns=columns)
-        return replace(offered_tables(names, db, tables, read, limits), cube=str(path), columns=columns)
+        described = describe_cube(path, repr(cube))
+        if not described.is_known:
+            tell(f"warning: {cube!r} is offered. {described.origin}")
+        has_tables = names or db is not None or tables
+        offered = offered_tables(names, db, tables, read, limits) if has_tables else OfferedTables({}, limits=limits)
+        return replace(offered, cube=str(path), columns=described.columns, origin=described.origin)
     if bool(names) == (db is not None):
         raise UsageError("Name either files and folders, or a database with --db, or a cube with --cube.")
     if db is None:

@@ -163,7 +163,7 @@ class ProgressBar:
 
             try:
                 start_thread(self._timer)
-            except BaseException:  # Ctrl-C while it starts: nobody would cancel it later
+            except BaseException:  # Ctrl-C while it starts: no one would cancel it later
                 self._timer.cancel()
                 raise
         return self
@@ -202,7 +202,7 @@ class ProgressBar:
 
 
 def _terminal_console() -> Console | None:
-    """Return a console to draw on, None if nobody would see it. Then nothing that draws is imported."""
+    """Return a console to draw on, None if no one would see it. Then nothing that draws is imported."""
     if not (sys.stderr is not None and sys.stderr.isatty()) and not any(os.environ.get(name) for name in FORCED):
         return None
     from rich.console import Console

@@ -156,6 +156,6 @@ class LastResort:
         self._timers.append(timer)
         try:
             start_thread(timer)
-        except BaseException:  # Ctrl-C while it starts: nobody would cancel it later
+        except BaseException:  # Ctrl-C while it starts: no one would cancel it later
             timer.cancel()
             raise

@@ -28,7 +28,7 @@ def judge_changes(table: CubeTable, blocks: Relation) -> tuple[CubeChange, ...]:
     """Return what changed from older cubes to this one, by each of its counts.
 
     A few more rows, or values of a measure, reveal the people behind them as a few more people do. Where a sum has
-    changed and its counts have not, nobody knows how many people are behind the change, and it does not pass.
+    changed and its counts have not, no one knows how many people are behind the change, and it does not pass.
 
     Args:
         table: the cube. blocks: its judged blocks.

@@ -161,7 +161,7 @@ class CubeResult(base.MeasuredResult, Shown):
     def why(self) -> str:
         """Why it is not made; empty = it is."""
         if not self.blocks:
-            return "no block meets the rules"
+            return "no block meets the rules" if self.left_out_blocks else "the table has no rows"
         if self.choice is not None and not self.choice.fits:
             return "no levels leave out so few people"
         if not all(change.passed for change in self.changes):
@@ -177,6 +177,8 @@ class CubeReport(MeasuredReport[CubeResult]):
 
     def headline(self, result: CubeResult) -> doc.Toned:
         """Return the verdict."""
+        if not (result.blocks or result.left_out_blocks):
+            return doc.warning(f"UNDETERMINED: {result.why}")
         if result.why:
             return doc.bad(f"FAIL: {result.why}")
         blocks, fewest = doc.plural(result.blocks, "block"), result.threshold - result.known_contributors
@@ -200,6 +202,9 @@ class CubeReport(MeasuredReport[CubeResult]):
         yield _parts_kept(result)
 
     def lead(self, result: CubeResult) -> Iterator[doc.Words]:
+        if not (result.blocks or result.left_out_blocks):
+            yield doc.warning(f"Nothing was written. Check the table and the {spelled('where')} condition.")
+            return
         if not result.blocks:
             yield doc.bad(
                 "Nothing was written.",
@@ -327,7 +332,7 @@ def _parts_kept(result: CubeResult) -> doc.Picture:
 def _left_out(result: CubeResult) -> str:
     """Return how many people are left out, as far as that may be said."""
     if not result.left_out_blocks:
-        return "nobody"
+        return "no one"
     if result.left_out_share is None:
         return f"fewer than {result.threshold} people"
     share = doc.percent(result.left_out_share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -9,11 +10,12 @@ from fractions import Fraction
 
 from sqlaudit.audits.release import bare, contradiction, kept, refuse_creation, write
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
-from sqlaudit.base.files import only_new_files
+from sqlaudit.base.files import CUBE_NOTE, only_new_files
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import Limits
+from sqlaudit.base.version import __version__
 from sqlaudit.cubes.blocks import CubeTable, open_cube
 from sqlaudit.cubes.request import CubeRequest
 from sqlaudit.cubes.result import CubeDimension, CubeResult, CubeRule
@@ -207,8 +209,9 @@ def _published(table: CubeTable, blocks: Relation, result: CubeResult) -> CubeRe
         sql = View(created, select, kind).statement(engine.dialect) if created else select
     statement = table.select(blocks)
     other_count = contradiction("The cube was not written", "it has another number of blocks", "make it")
+    notes = {CUBE_NOTE: json.dumps(_note(table.request, result))}
     with only_new_files() if publication.is_new else nullcontext():
-        write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count)
+        write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count, notes=notes)
     first: tuple[tuple[str | None, ...], ...] = ()
     if table.request.show_blocks:
         for rows in engine.stream(statement, MOST_SHOWN):
@@ -216,6 +219,20 @@ def _published(table: CubeTable, blocks: Relation, result: CubeResult) -> CubeRe
             break
     file = str(publication.file or "")
     return replace(result, first_blocks=first, file=file, view=publication.view, sql=sql, select=select)
+
+
+def _note(request: CubeRequest, result: CubeResult) -> dict[str, object]:
+    """Return how a cube was made, for its file: rules and names of columns, and no value."""
+    return {
+        "made_by": f"sqlaudit {__version__}",
+        "threshold": result.threshold,
+        "known_contributors": result.known_contributors,
+        "rules": [rule.text for rule in result.rules],
+        "uniform": result.uniform,
+        "person": request.entity,
+        "columns": list(result.columns),
+        "blocks": result.blocks,
+    }
 
 
 def plan_cube(engine: Engine, request: CubeRequest) -> list[Statement]:

@@ -122,7 +122,7 @@ class PersonAtRisk(base.Documented):
     """A person whom few events expose.
 
     Args:
-        singled_out: the fewest events that nobody else has, None when no known number of events singles out.
+        singled_out: the fewest events that no one else has, None when no known number of events singles out.
         exposed: the fewest events that fewer than k people share. events: different events of the person.
         sets: the number of sets of the fewest events that single out. key: the person, None unless values may be shown.
         revealing_events: the events of one such set, by the columns; empty unless values may be shown.
@@ -493,7 +493,7 @@ def _profile(result: PersonsResult) -> Iterator[str]:
         yield f"All events of a person fit at least {_people(profile.k)}."
         yield (
             f"The events of {among(result, profile.exposed_persons)} fit fewer than {result.k} people; those of "
-            f"{doc.count(profile.unique_persons)} fit nobody else."
+            f"{doc.count(profile.unique_persons)} fit no one else."
         )
         return
     order, groups = " in the same order" if result.sequence else "", doc.plural(profile.classes, "group")

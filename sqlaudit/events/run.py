@@ -288,7 +288,7 @@ class _Findings:
         for size in range(1, self.request.random + 1):
             if figures is None or size <= most:
                 figures = singled_out(occurrences, levels, curve, size, self.request.draws, self.request.seed)
-            yield replace(figures, known=size)  # nobody has more events to draw
+            yield replace(figures, known=size)  # no one has more events to draw
 
     def _checks(
         self,

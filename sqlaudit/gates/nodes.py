@@ -362,7 +362,7 @@ def option_value(node: Node, what: str, option: Option, read: Callable[[Node, st
 def threshold(node: Node, what: str) -> Threshold:
     """A condition on the failing rows: `> 10`, `> 1%`, `!= 0`.
 
-    What more rows would not meet, or not even all rows, allows what nobody sees, and is refused.
+    What more rows would not meet, or not even all rows, allows what no one sees, and is refused.
     """
     condition = _condition(node, what)
     if condition.operator not in (">", ">=") and not (condition.operator == "!=" and condition.number == 0):

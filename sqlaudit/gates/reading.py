@@ -507,7 +507,7 @@ def linked(tables: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
 
 
 def _with_twin(table: TableEntry, tables: Sequence[TableEntry]) -> TableEntry:
-    """The table; where another has its name, both get the mistake, since nobody knows which one is meant."""
+    """The table; where another has its name, both get the mistake, since no one knows which one is meant."""
     others = (other for other in tables if other is not table)
     twin = next((other for other in others if other.name.casefold() == table.name.casefold()), None)
     if twin is None:

@@ -253,7 +253,7 @@ class TableTests:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of a table's columns; without an audit nobody counted rows and classes."""
+    """What is known of a table's columns; without an audit no one counted rows and classes."""
 
     warnings: tuple[Warned, ...]
     rows: int | None = None
@@ -451,7 +451,7 @@ class GateRun:
         selected: as for `--select`. fail_fast: stop after the first table with a failing test.
         limits: budgets for all connections together. today: what exceptions are compared with.
         show_values: whether the failing classes have their keys. opener: opens engines.
-        tell: says at once what nobody should wait for: the tables that are not there.
+        tell: says at once what no one should wait for: the tables that are not there.
         settle: gives tests their final outcome. store: takes the failing classes.
         answers: what a warehouse answered already; with these nothing is connected.
     """

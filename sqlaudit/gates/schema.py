@@ -69,7 +69,7 @@ def policy_schema() -> dict[str, object]:
 
 
 def _section(keys: Keys, *required: str) -> dict[str, Any]:
-    """A mapping with these keys; those that begin with x- are nobody's."""
+    """A mapping with these keys; those that begin with x- are no one's."""
     schema: dict[str, object] = {
         "type": "object",
         "properties": dict(keys),

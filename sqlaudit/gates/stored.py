@@ -86,7 +86,7 @@ class Accepted:
 
     `level` is an exact text; `findings` are the column sets beyond their limit with the rows at risk in each, the
     identifiers of Safe Harbor as (clause, column), or the columns without a role; `asked` is the digest of what the
-    test asked, and `quasi_identifiers` are those of its table, None if nobody stored them.
+    test asked, and `quasi_identifiers` are those of its table, None if no one stored them.
     """
 
     falls_short: bool

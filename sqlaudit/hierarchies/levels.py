@@ -348,7 +348,7 @@ class Hierarchy:
         form: the key of its form in the file schema: widths, mask, dates, tree, csv, values, sql, or empty for a column
             without a hierarchy (kept or suppressed).
         place: where it was read from, for errors and reports.
-        by_default: True if nobody stated it.
+        by_default: True if no one stated it.
         names: of the levels below the top, as a file states them for listed levels and expressions; empty = none.
     """
 

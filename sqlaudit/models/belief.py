@@ -280,7 +280,7 @@ class RhoBreach(BayesOptimalBelief):
 
 
 class DeltaPositive(BayesOptimalBelief):
-    """Nobody can be nearly sure that a person has a value."""
+    """No one can be nearly sure that a person has a value."""
 
     name: ClassVar[str] = "delta_positive_disclosure"
     title: ClassVar[str] = "δ-positive disclosure"
@@ -301,7 +301,7 @@ class DeltaPositive(BayesOptimalBelief):
 
 
 class EpsilonNegative(BayesOptimalBelief):
-    """Nobody can be nearly sure that a person does not have a value."""
+    """No one can be nearly sure that a person does not have a value."""
 
     name: ClassVar[str] = "epsilon_negative_disclosure"
     title: ClassVar[str] = "ε-negative disclosure"

@@ -193,7 +193,7 @@ class DensityControl(CategoricalModel):
 
 
 class Dilution(ClassModel):
-    """Values that nobody cares about make up at least a share mu of every class."""
+    """Values that no one cares about make up at least a share mu of every class."""
 
     name: ClassVar[str] = "mu_dilution"
     title: ClassVar[str] = "μ-dilution"

@@ -65,7 +65,7 @@ class CellFacts(Protocol):
 
     @property
     def structural(self) -> Bools | None:
-        """Cells in which nobody can be."""
+        """Cells in which no one can be."""
 
     @property
     def broken_down(self) -> npt.NDArray[Any]:
@@ -528,7 +528,7 @@ class ZeroStructural(_Margins):
     name: ClassVar[str] = "zero_structural"
     title: ClassVar[str] = "zeros that are not structural"
     definition: ClassVar = (
-        "Cells without contributors are structural (nobody can be in them). Any other empty cell reveals that nobody "
+        "Cells without contributors are structural (no one can be in them). Any other empty cell reveals that no one "
         "in its margin is in it."
     )
     parameters: ClassVar = (Parameter("dimension", "text", f"the dimension whose margin must not be empty, or {ANY}"),)
@@ -554,7 +554,7 @@ class NoUnpickableCell(CellRule):
     title: ClassVar[str] = "no hidden cell that totals reveal"
     definition: ClassVar = (
         "The least and the largest value that published cells and totals together leave a hidden cell are at least "
-        "width apart, so that nobody can compute it exactly or closely."
+        "width apart, so that no one can compute it exactly or closely."
     )
     reference: ClassVar[str] = HANDBOOK + ", section 4.2; Fischetti and Salazar-González, JASA 2001"
     parameters: ClassVar = (

@@ -19,7 +19,7 @@ class KnownEvents(base.Documented):
         known: the largest number of known events, m.
         smallest: the fewest people who share a set of at most m events of a person: the level of k^m-anonymity.
         exposed_persons: people with a set that fewer than k share.
-        unique_persons: people with a set that nobody else has.
+        unique_persons: people with a set that no one else has.
         minimal_sets: sets of exactly m events that fewer than k share, while at least k share every smaller part.
         exact: whether all sets were counted; if not, people and sets are lower bounds.
     """

@@ -36,7 +36,7 @@ def with_accepted(identifiers: Sequence[str], accepted: Sequence[str]) -> tuple[
 def identifier_checks(identifiers: Sequence[str], accepted: Sequence[str], rows: int | None) -> tuple[Check, ...]:
     """One check a direct identifier that the table has: it fails unless it was accepted by its name.
 
-    It fails for every row; `rows` is None when nobody counted them.
+    It fails for every row; `rows` is None when no one counted them.
 
     Example:
         >>> [(one.parameters["column"], one.status.value) for one in identifier_checks(["mail", "id"], ["id"], 7)]
@@ -331,7 +331,7 @@ def published(checks: Iterable[Any]) -> str:
 
 
 def what_fails(check: Check, rows: int) -> str:
-    """Return `226 rows (3.2%) in 124 groups`; empty when nothing fails or nobody counted."""
+    """Return `226 rows (3.2%) in 124 groups`; empty when nothing fails or no one counted."""
     if (people := check.details.get("persons")) is not None and check.failing_classes:
         failing = doc.count(check.failing_rows or 0)
         return f"{failing} of {doc.plural(people, 'person', 'people')} ({doc.percent(check.failing_share)})"

@@ -177,7 +177,7 @@ class PopulationModel(QueryModel):
     figures: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     """(name, fold, figure) of its levels in one SELECT; no fold = a figure of the whole table."""
     only_met: ClassVar[bool] = True
-    """Whether classes that the table has nobody of are left aside."""
+    """Whether classes that the table has no one of are left aside."""
 
     @classmethod
     def why_not_alone(cls, parameters: Mapping[str, object], inputs: Mapping[str, object]) -> str:
@@ -295,7 +295,7 @@ class KMap(PopulationModel):
 
 
 class DeltaPresence(PopulationModel):
-    """Nobody in the population can be told with confidence to be in the table, or not to be."""
+    """No one in the population can be told with confidence to be in the table, or not to be."""
 
     name: ClassVar[str] = "delta_presence"
     title: ClassVar[str] = "δ-presence"

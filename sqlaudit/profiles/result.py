@@ -137,7 +137,7 @@ class ColumnFacts(base.Documented):
     @property
     def mentioned(self) -> tuple[str, ...]:
         """The kinds of identifiers inside its texts, in the words of reports; the address of a device or page alone may
-        identify nobody."""
+        identify no one."""
         return tuple(
             f"{rows:,} {'row contains' if rows == 1 else 'rows contain'} {_INSIDE[kind]}"
             for kind, rows in self.contains.items()

@@ -226,7 +226,7 @@ def _curves(chart: Mapping[str, Any], width: float) -> tuple[float, list[str]]:
 
 
 def _as_bars(chart: Mapping[str, Any], curves: Mapping[str, Sequence[tuple[float, float]]]) -> Mapping[str, Any] | None:
-    """Return curves of at most two points as bars, since a line between two points suggests what nobody measured."""
+    """Return curves of at most two points as bars, since a line between two points suggests what no one measured."""
     xs = [tuple(x for x, _ in points) for points in curves.values()]
     if not xs or len(xs[0]) > 2 or len({*xs}) > 1 or len(curves) > len(SERIES) or chart.get("limit") is not None:
         return None

@@ -155,7 +155,7 @@ class TableCells:
         volume: lower limit of the sum of all absolute contributions, where some may be negative and `largest` has
             absolute values; None where that is the value.
         holdings: number of different holdings (households, groups) that the contributors belong to.
-        structural: cells in which nobody can be; None when nothing was stated.
+        structural: cells in which no one can be; None when nothing was stated.
         fractional: cells one of whose counts is not a whole number, and was rounded down; None without any.
         unclear: cells that may be totals, though nothing shows it for certain; None without any.
         nested: cells whose code others extend, and that may be the totals of these; None without any.

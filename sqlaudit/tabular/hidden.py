@@ -39,7 +39,7 @@ SECONDS = 60.0
 _MOST_ROUNDED, _ROUNDED_SECONDS = 5_000, 10.0
 """Limits of the search for cells whose rounding totals undo: cells of the table, and seconds."""
 _MOST_PROVEN = 200
-"""Largest number of published cells in a proof; nobody reads a longer sum."""
+"""Largest number of published cells in a proof; no one reads a longer sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ def _deduce_measure(
     upper = np.full_like(lower, FREE)
     if limits is not None:
         lower[:cells], upper[:cells] = np.maximum(lower[:cells], limits.lower), limits.upper
-    # a row that is left out may have nobody in it, unlike one with a mark
+    # a row that is left out may have no one in it, unlike one with a mark
     marked = completed.with_missing(~measure.known if left_out is None else ~measure.known & ~left_out, False)
     above = np.where(marked, np.maximum(lower, limits.least), lower) if limits and limits.least else lower
     deduced, missing = None, _EXACT if units is None else _NOISY if noisy else _CIRCLE if completed.loose else ""

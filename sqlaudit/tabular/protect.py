@@ -148,7 +148,7 @@ _AUDITED = 1.0
 def protect_cells(
     cells: TableCells, unsafe: Bools, rules: Sequence[CellRule], request: AggregatesRequest
 ) -> tuple[CellProtection, Bools]:
-    """Hide the unsafe cells, and others at a low cost, so that nobody can compute what is hidden.
+    """Hide the unsafe cells, and others at a low cost, so that no one can compute what is hidden.
 
     Args:
         cells: with all their numbers.
@@ -328,7 +328,7 @@ def _build_hiding(
 def _find_lone_contributors(cells: TableCells, name: str) -> Bools | None:
     """Return the cells of one contributor or holding, who knows their number; None where no column shows these cells.
 
-    A person who is counted knows that they are, but not that nobody else is.
+    A person who is counted knows that they are, but not that no one else is.
     """
     counts_contributors = name == "count" and (cells.contributors is cells.count or cells.count is None)
     counts = [

@@ -1,7 +1,7 @@
 """The equations between the cells of a table, with the totals between them that are not published.
 
 A grand total beside its leaves reveals as much as one with all totals in between. So the equations have further cells,
-which nobody sees, where a total is missing that some published total is made of.
+which no one sees, where a total is missing that some published total is made of.
 """
 
 from __future__ import annotations

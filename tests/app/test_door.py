@@ -314,7 +314,7 @@ def test_a_process_of_another_user_does_not_come_in() -> None:
                 client = ("127.0.0.1", int(other.stdout.readline()))
                 assert not _is_ours(client, port)
                 other.kill()
-    assert _is_ours(("127.0.0.1", 1), port), "what the system does not tell keeps nobody out"
+    assert _is_ours(("127.0.0.1", 1), port), "what the system does not tell keeps no one out"
 
 
 def test_a_kill_leaves_no_process_and_no_file(tmp_path: Path) -> None:

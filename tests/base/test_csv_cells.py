@@ -23,7 +23,7 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def computes(cell: str) -> bool:
-    """Whether a cell begins as a formula does, past all that nobody sees; a signed number alone computes nothing."""
+    """Whether a cell begins as a formula does, past all that no one sees; a signed number alone computes nothing."""
     seen = cell.lstrip(UNSEEN)
     number = re.fullmatch(r"[+\-＋－][0-9][0-9. ]*(e[+-]?[0-9]+)?[\s\])}]*", seen, re.IGNORECASE)
     return seen.startswith(tuple(STARTS)) and not number

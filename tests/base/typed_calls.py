@@ -1,4 +1,4 @@
-"""Calls as users write them; mypy reads them (`files` in pyproject.toml), and nobody runs them.
+"""Calls as users write them; mypy reads them (`files` in pyproject.toml), and no one runs them.
 
 What is wrong is marked, and mypy says so where such a mark has become needless.
 """

@@ -31,7 +31,7 @@ KNOWN, HIDDEN, NAMES, NEITHER = "quasi_identifiers", "sensitive", "identifiers",
 
 @contextmanager
 def window(browser: Browser, folder: Path, *arguments: str, scripts: bool = True) -> Iterator[Page]:
-    """Open the window as a person does, by its entry file; it asks nobody but itself, and says nothing wrong."""
+    """Open the window as a person does, by its entry file; it asks no one but itself, and says nothing wrong."""
     command = [sys.executable, "-m", "sqlaudit", "app", "--no-browser", *arguments]
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

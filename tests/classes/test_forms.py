@@ -416,7 +416,7 @@ def test_a_distance_that_every_value_of_a_class_adds_to_is_exact(coded: None) ->
 
 
 def test_rows_without_a_code_are_counted_the_other_way(coded: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a dictionary or a range turns out too small, nobody is merged with somebody else."""
+    """Where a dictionary or a range turns out too small, no one is merged with somebody else."""
     table = pd.DataFrame([(n % 7, f"x{n % 40}", n % 55) for n in range(900)], columns=["a", "b", "s"])
     request = {"qi": ["a", "b"], "sensitive": "s", "require": ["k=2", "l=3"]}
     right = document_of(sqlaudit.audit(table, **request))

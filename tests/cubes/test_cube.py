@@ -248,7 +248,7 @@ def check_promise(engine: Engine, table: list[tuple[str, int | None]], k: int, s
     _, cube = cube_of(engine, query, **asked)
     for group, number, _, total, count in cube:
         if not count:
-            continue  # nobody has a value: there is no sum
+            continue  # no one has a value: there is no sum
         assert number >= k + spared
         own = [value for name, value in table if name == group]
         every = list(tables_with({"people": number, "sum": total, "count": count}, domain))
@@ -326,7 +326,7 @@ def test_the_same_value_in_all_rows_of_a_person(engine: Engine) -> None:
 @cases(60)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0, 1])), min_size=3, max_size=6))
 def test_no_few_people_have_one_count(engine: Engine, table: list[tuple[str, int]]) -> None:
-    """For somebody who knows nobody's block: in all tables with the cube, sets of one have no known block or value."""
+    """For somebody who knows no one's block: in all tables with the cube, sets of one have no known block or value."""
     k, groups = 2, "abc"
     query = values_query([{"g": group, "x": value} for group, value in table], {"g": "text", "x": "int"})
     _, cube = cube_of(engine, query, dimensions=["g"], measures=["x"], require=[f"threshold={k}"])
@@ -580,3 +580,12 @@ def test_what_is_no_number_is_not_added_up() -> None:
         with pytest.raises(SqlauditError) as refused:
             sqlaudit.cube(query=query, dimensions=["g"], measures=["x"], require={"threshold": 5})
         assert str(value) not in str(refused.value)
+
+
+def test_a_table_without_rows_is_not_judged(folder: Path) -> None:
+    PEOPLE[:0].to_csv("people.csv", index=False)
+    ran = run(*ASKED[:4], "--entity", "who", "--require", "threshold=5", "--to", "cube.csv")
+    assert ran.code == 1, ran.err
+    assert "UNDETERMINED: the table has no rows" in ran.out
+    assert "FAIL" not in ran.out
+    assert not Path("cube.csv").exists()

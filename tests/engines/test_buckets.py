@@ -141,7 +141,7 @@ def test_the_two_tables_joined_are_refused(engine: Engine) -> None:
 
 
 def test_a_join_is_refused_where_the_persons_columns_are_known(engine: Engine) -> None:
-    """A class is then a person, once for each value of the bucket: 5 rows, where nobody is like another."""
+    """A class is then a person, once for each value of the bucket: 5 rows, where no one is like another."""
     named = [{**row, "age": row["age"] + (50 if row["b"] == "F" else 0)} for row in JOINED]
     asked: dict[str, Any] = {"query": values_query(named, COLUMNS), "db": engine, "require": "k=5"}
     for known in (["age"], ["age", "b"]):

@@ -45,7 +45,7 @@ def fingerprint(load: Loader) -> dict[str, object]:
 
 @pytest.fixture
 def unchanged(load: Loader) -> Iterator[None]:
-    """The database at the end is what it was at the beginning, and nobody is connected or waits."""
+    """The database at the end is what it was at the beginning, and no one is connected or waits."""
     load("visits", [(30, "f", "flu"), (41, "m", None)] * 500, ["age", "sex", "disease"])
     load.execute("CREATE SEQUENCE IF NOT EXISTS visit_numbers; GRANT ALL ON visit_numbers TO auditor")
     load.execute("GRANT ALL ON visits TO auditor")  # even where the role could write, the transaction does not

@@ -118,7 +118,7 @@ def minimal_sets(
 
 
 def unicity(persons: dict[Any, tuple[Event, ...]], size: int, near: Persons | None = None) -> Fraction:
-    """The mean over persons of the share of their sets of `size` events that nobody else has."""
+    """The mean over persons of the share of their sets of `size` events that no one else has."""
     if not persons:
         return Fraction(0)
     shares = [
@@ -266,7 +266,7 @@ def _parts(known: Pattern, size: int) -> list[Pattern]:
 
 
 def pattern_unicity(persons: Dated, size: int) -> Fraction:
-    """The mean over persons of the share of choices of `size` events whose order and events nobody else has."""
+    """The mean over persons of the share of choices of `size` events whose order and events no one else has."""
     shares = []
     for events in persons.values():
         known = patterns(events, size)

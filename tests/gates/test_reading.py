@@ -42,7 +42,7 @@ tables:
         warn_if: "> 0.5%"
         tags: [slow]
         owner: ethics
-        description: Nobody stands out
+        description: No one stands out
       - disclosure@3: 0.8
         error_if: ">= 10 rows"
       - column_sets: {max_size: 3, share: 1%, among: all, exclude: [note]}

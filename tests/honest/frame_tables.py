@@ -152,7 +152,7 @@ STATISTICS = [
     ("SPSS: a diagnosis or missing", "--qi sex --sensitive ill --require l=2", spss(ILL, **ILL_DECLARED), 0),
     ("SPSS: nothing but missing diagnoses", "--qi sex --sensitive ill --require l=2", spss(
         ALL_MISSING, **ILL_DECLARED), 1),
-    ("SPSS: declared codes that nobody has", "--qi age --require k=5", spss({"age": [30.0] * 10}, **DECLARED), 0),
+    ("SPSS: declared codes that no one has", "--qi age --require k=5", spss({"age": [30.0] * 10}, **DECLARED), 0),
     ("SPSS: ages in bands of SQL", '--qi "age // 10" --require k=5', spss(
         {"age": [31.0] * 5 + [35.0] * 5 + [-98.0] * 5}, **DECLARED), 0),
     ("SPSS: a condition leaves the codes out", '--where "age > 0" --qi age --require k=5', spss(

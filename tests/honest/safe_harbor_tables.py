@@ -32,10 +32,10 @@ def release(name: str, defence: str, **columns: Sequence[object]) -> HonestTable
 
 
 NO_PLACE = "It says what a place is like, or where on a body; no area smaller than a state is named."
-UNIT = "Nobody is over 89: the name says in which unit ages are counted."
+UNIT = "No one is over 89: the name says in which unit ages are counted."
 QUANTITY = "A measured or counted quantity; no number of a person."
 NO_DATE = "It speaks of an event and holds no date of it."
-YEARS = "Only years, and nobody is over 89."
+YEARS = "Only years, and no one is over 89."
 FLAG = "It says yes or no, and not who."
 STATE = "States, and areas larger than states, may stay."
 AGES = "Ages up to 89, or one category of 90 and over."

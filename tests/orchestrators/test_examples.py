@@ -125,7 +125,7 @@ def promoted(example: Example) -> set[str]:
 
 
 def built_raw_fails(example: Example) -> bool:
-    """Whether an audit of the table that SQLMesh has built, and shows nobody, fails both requirements."""
+    """Whether an audit of the table that SQLMesh has built, and shows no one, fails both requirements."""
     database = str(example.folder / "warehouse.duckdb")
     with duckdb.connect(database, read_only=True) as warehouse:
         [(name,)] = warehouse.execute(

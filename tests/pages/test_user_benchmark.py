@@ -69,7 +69,7 @@ def test_what_is_long_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_anchors_read_what_they_count(tmp_path: Path) -> None:
-    """DuckDB leaves out an aggregate that nobody reads, and such an anchor takes half of the time."""
+    """DuckDB leaves out an aggregate that no one reads, and such an anchor takes half of the time."""
     made = {name: tmp_path / name for name in NAMES}
     found = user.lines(made, user.Sizes(), tmp_path, "postgresql://here/people")
     steep = [user.Line("cliffs", *line) for line in cliffs.lines(tmp_path, cliffs.SMALL)]

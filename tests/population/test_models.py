@@ -183,7 +183,7 @@ def test_a_node_whose_estimate_proves_nothing_is_not_safe() -> None:
         found = sqlaudit.lattice(
             frame, qi=["a"], require=require, hierarchies=hierarchies, sampling_fraction="25%", find="all", **said
         )
-        # where nobody is alone, 10 of 124 people may be unique: 0.75^10 = 6% of the samples have none of them
+        # where no one is alone, 10 of 124 people may be unique: 0.75^10 = 6% of the samples have none of them
         assert [node.levels for node in found.safe_nodes] == []
     loose = ["population_uniqueness=limit:9%,estimator:zayatz"]
     for said in ({}, {"entity": "p"}):
@@ -211,7 +211,7 @@ def test_a_node_without_an_estimate_is_not_safe() -> None:
     require = ["population_uniqueness=limit:1,estimator:pitman"]
     found = sqlaudit.lattice(frame, qi=["a", "b"], require=require, sampling_fraction="10%", find="all")
     assert found.best is not None
-    assert found.best.levels[0] == 1  # everything *, where nobody is unique
+    assert found.best.levels[0] == 1  # everything *, where no one is unique
 
 
 ESTIMATED = ("population_uniqueness=1%", "population_k=5", "expected_reidentifications=10")

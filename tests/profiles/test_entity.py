@@ -46,7 +46,7 @@ def test_a_column_of_persons_that_repeats_is_proposed_with_requirements_on_perso
         VISITS.rename(columns={"patient_id": "score"}),
         VISITS[:0],
     ],
-    ids=["a row each", "rows of nobody", "one person", "no name of persons", "no row"],
+    ids=["a row each", "rows of no one", "one person", "no name of persons", "no row"],
 )
 def test_nothing_is_proposed_where_persons_do_not_repeat(table: pd.DataFrame) -> None:
     found = sqlaudit.profile(table)

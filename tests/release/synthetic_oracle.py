@@ -18,7 +18,7 @@ def ratio(part: float, whole: float) -> float | None:
 
 
 def group(table: Table, row: Row, keys: Sequence[str], apart: bool) -> list[Row]:
-    """The rows of a table with the keys of a row; with `apart`, a row that lacks one is alike nobody but itself."""
+    """The rows of a table with the keys of a row; with `apart`, a row that lacks one is alike no one but itself."""
     if apart and any(row[key] is None for key in keys):
         return [other for other in table if other is row]
     return [other for other in table if all(other[key] == row[key] for key in keys)]

@@ -173,7 +173,7 @@ def test_releases_that_are_only_sorted_alike_restore_nothing(engine: Engine) -> 
 
 @pytest.mark.few_on_postgres(0)
 def test_classes_are_made_of_quasi_identifiers_only(engine: Engine) -> None:
-    """A sensitive column pairs rows, but nobody knows it: classes are those of zip, of age where the other release has
+    """A sensitive column pairs rows, but no one knows it: classes are those of zip, of age where the other release has
     it, and of the columns that one release alone has."""
     columns = {"row": "int", "zip": "text", "s": "text", "job": "text", "age": "text"}
     rows = [dict(zip(columns, (i, "1", f"s{i}", f"j{i // 4}", f"a{i // 2}"), strict=True)) for i in range(8)]

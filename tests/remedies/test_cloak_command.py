@@ -1,4 +1,4 @@
-"""`sqlaudit cloak` as strangers use it: what it says, refuses and writes, and that it names nobody."""
+"""`sqlaudit cloak` as strangers use it: what it says, refuses and writes, and that it names no one."""
 
 from __future__ import annotations
 

@@ -256,4 +256,4 @@ def test_columns_that_the_role_may_not_read_are_said(load: Loader, postgres_url:
     lead = " ".join(render_text(document_of(profile)).split())
     assert "Not read: 1 column that this role cannot read (name)." in lead
     proposed = run("init", "half_open", "--db", postgres_url, "--output", "-")
-    assert "# Nobody looked at these, because the role may not read them: name" in proposed.out or proposed.code == 2
+    assert "# No one looked at these, because the role may not read them: name" in proposed.out or proposed.code == 2

@@ -144,7 +144,7 @@ def test_every_result_says_what_its_frame_holds() -> None:
 
 
 def test_a_notebook_without_widgets_opens_tables(tmp_path: Path) -> None:
-    """DuckDB refuses its progress bar there, which nobody asked for."""
+    """DuckDB refuses its progress bar there, which no one asked for."""
     (tmp_path / "people.csv").write_text("age\n20\n30\n", encoding="utf-8")
     block = "sys.modules['ipywidgets'] = None\n"
     program = "import sys\n" + block + NOTEBOOK

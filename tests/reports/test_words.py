@@ -17,7 +17,7 @@ REFUSED = re.compile(
     r"|Publish \S+ (?:generalized|suppressed) in|More than … times|\d+ signs each|\(red: below",
     re.IGNORECASE,
 )
-"""What nobody says who explains a table to a colleague; write "fails", "people who", "single out", "the same"."""
+"""What no one says who explains a table to a colleague; write "fails", "people who", "single out", "the same"."""
 
 
 def files() -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Plans hold no value of the table unless values are shown: engines write constants there that nobody typed."""
+"""Plans hold no value of the table unless values are shown: engines write constants there that no one typed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A small world with something to lose: tables and files that nobody asked for, and what must be as before.
+"""A small world with something to lose: tables and files that no one asked for, and what must be as before.
 
 Every value of a cell holds `MARK`, so a value that gets out is seen wherever it turns up. One table and one file hold
-`SECRET` besides; who finds that in an output has read what nobody named.
+`SECRET` besides; who finds that in an output has read what no one named.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.postgres_load import Loader
 MARK = "Zq7"
 SECRET = "Zq7secret"
 FAILED = (0, 1, 2, 3, 4)
-"""The exit codes of the command line, without that of an interruption, which nobody makes here."""
+"""The exit codes of the command line, without that of an interruption, which no one makes here."""
 STEERING = frozenset(chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t")
 """What would steer a terminal."""
 PEOPLE = """

@@ -89,7 +89,7 @@ def test_an_answer_is_judged_as_its_rows(engine: Engine, group: str, by: str, gr
 @given(rows, st.sampled_from(["cost > 1", "kind = 1", "cost IS NULL OR kind = 2"]))
 @run(15)
 def test_a_filter_and_its_complement_are_judged(some: list[Any], condition: str) -> None:
-    """The total minus the filtered count is a count as well; if nobody meets the condition, it is the total itself."""
+    """The total minus the filtered count is a count as well; if no one meets the condition, it is the total itself."""
     from sqlaudit.engines import connect
 
     table = table_of(some)

@@ -62,7 +62,7 @@ def _tables(known: Mapping[Key, int], table: Mapping[Key, int | None]) -> Iterat
                 yield dict(found)
             return
         above = [key for key in left if _is_in(cells[at], key)]
-        most = min((left[key] for key in above), default=1)  # nobody knows: 0 and 1 are two
+        most = min((left[key] for key in above), default=1)  # no one knows: 0 and 1 are two
         last = [key for key in above if not any(_is_in(cell, key) for cell in cells[at + 1 :])]
         least = max((left[key] for key in last), default=0)
         for n in range(least, most + 1):

@@ -178,7 +178,7 @@ def test_what_makes_no_sense_is_one_sentence(more: dict[str, Any], said: str) ->
 
 @pytest.mark.parametrize("value", ["cost", ""])
 def test_rows_without_a_person_are_refused(engine: Engine, value: str) -> None:
-    """Nobody knows whether they are of somebody who is there already: three contributors may be two."""
+    """No one knows whether they are of somebody who is there already: three contributors may be two."""
     table: list[Any] = [(("a", 1), 1, "1"), (("a", 1), 2, "1"), (("a", 1), None, "1"), (("b'", 1), 4, "1")]
     named = [{"region": a, 'the "sector"': b, "who": who, "cost": x, "home": 1, "w": "1"} for (a, b), who, x in table]
     request = request_of(values_query(named, COLUMNS), ["threshold=3"], value=value)

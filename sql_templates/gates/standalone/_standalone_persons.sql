@@ -1,8 +1,8 @@
 {# Persons with many rows in one SELECT: which combination of the quasi-identifiers (event) each person has, and which
    persons have the same ones. Events are numbers, so that missing values are equal and nothing is joined on keys. With
-   `solo` a row with a missing value is an event that nobody else has. SQL that every dialect shares, without arrays. #}
+   `solo` a row with a missing value is an event that no one else has. SQL that every dialect shares, without arrays. #}
 
-{# `own` has each event of each person once, `people` each person, `lonely` where one of the events is nobody else's. With
+{# `own` has each event of each person once, `people` each person, `lonely` where one of the events is no one else's. With
    `only_several` they are empty where no person has more than one combination. #}
 {% macro events(source, columns, key, key_count, solo, only_several=false) -%}
 person_rows AS (

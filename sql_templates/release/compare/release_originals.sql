@@ -1,4 +1,4 @@
-{# The rows that have an original; released rows without one stand for nobody. #}
+{# The rows that have an original; released rows without one stand for no one. #}
 SELECT *
 FROM {{ coded }}
 WHERE q IS NOT NULL

@@ -1,4 +1,4 @@
-{# The rows of all releases of a series as one relation. Nobody is twice in a release (that was counted before), so that the
+{# The rows of all releases of a series as one relation. No one is twice in a release (that was counted before), so that the
    first person of a class tells it from the others of its release; a class of counterfeits alone has none. #}
 {% macro seen(releases) -%}
 {% for one in releases %}
@@ -76,7 +76,7 @@ told0 AS MATERIALIZED (
 )
 {%- endmacro %}
 
-{# A round strikes out what is known: where as many persons of a class are known to have a value as its rows have it, nobody
+{# A round strikes out what is known: where as many persons of a class are known to have a value as its rows have it, no one
    else has it. #}
 {% macro round(number) -%}
 {% set before = "told" ~ (number - 1) %}

@@ -1,4 +1,4 @@
-{# One release of a series by itself: its rows, those that name nobody, and its persons; its classes, the smallest, those in
+{# One release of a series by itself: its rows, those that name no one, and its persons; its classes, the smallest, those in
    which a value repeats with their rows, the fewest values of a class, and rows without a value. #}
 WITH given AS (
     SELECT {% for key in qi %}{{ key }} AS q{{ loop.index }}, {% endfor %}{{ entity }} AS e, {{ sensitive }} AS s

@@ -76,9 +76,9 @@ def make_server(desk: Desk) -> Any:
             for tool in (TOOLS.values() if desk.offered.tables else ())
         ]
         if desk.offered.cube:
-            query = desk.offered.query_schema()
+            query, help = desk.offered.query_schema(), f"{QUERY_HELP} {desk.offered.origin}"
             tool_types.append(
-                types.Tool(name=QUERY, title=QUERY_TITLE, description=QUERY_HELP, input_schema=query, annotations=hints)
+                types.Tool(name=QUERY, title=QUERY_TITLE, description=help, input_schema=query, annotations=hints)
             )
         return types.ListToolsResult(tools=tool_types)
 
@@ -97,6 +97,7 @@ def make_server(desk: Desk) -> Any:
     if desk.offered.cube:
         of_tables = f"{instructions} " if desk.offered.tables else ""
         instructions = f"{of_tables}The tool query takes any SELECT on the table cube, whose owner has published it."
+        instructions += f" {desk.offered.origin}"
     return Server("sqlaudit", version=__version__, instructions=instructions, on_list_tools=tools, on_call_tool=call)
 
 

@@ -54,6 +54,7 @@ class OfferedTables:
         reads: how the file of a table is read, by its name; by default where it is not here.
         limits: the budgets of each call.
         cube: the absolute path of a cube that may be queried; empty = none. columns: its columns with their types.
+        origin: how it was made, as a sentence.
     """
 
     tables: Mapping[str, str]
@@ -62,6 +63,7 @@ class OfferedTables:
     limits: Limits = Limits()
     cube: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
 
     def target(self, name: str) -> Target:
         """Return the table of a name, after checking that its file is still the same.

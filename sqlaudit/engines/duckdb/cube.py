@@ -6,8 +6,10 @@ else: files, settings, other tables, and more time, memory and output than it is
 
 from __future__ import annotations
 
+import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import sqlglot.expressions as exp
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.files import CUBE, is_duckdb
+from sqlaudit.base.files import CUBE, CUBE_NOTE, is_duckdb
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.guard import guard_query
 from sqlaudit.base.names import literal
@@ -29,6 +31,8 @@ COUNTS = ("people", "rows")
 """The columns by which a file is recognized as a cube; both are whole numbers."""
 MOST_ROWS, MOST_SIGNS, LONGEST_QUERY = 1_000, 200_000, 10_000
 """Limits of an answer, in rows and characters, and of a query."""
+UNKNOWN = "The file does not show that sqlaudit cube made it: what it may reveal was not checked."
+_RULE = re.compile(r"[a-z_%]+=[\w:.,%/]{1,80}")
 _ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
 """Functions that a query may name in the place of a table."""
 _CONTENTS = """
@@ -36,8 +40,8 @@ SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE database_name
 UNION ALL
 SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE database_name = 'published' AND NOT internal
 """
-_OF_THE_MACHINE = ("current_setting", "getenv", "write_log")
-"""Functions that read or write settings and logs."""
+_OF_THE_MACHINE = ("current_setting", "getenv", "write_log", "json_serialize_plan", "json_execute_serialized_sql")
+"""Functions that read or write settings and logs, or evaluate SQL in a text, which may call these."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,22 @@ class CubeAnswer:
         return {"columns": list(self.columns), "rows": rows, "more": self.more}
 
 
-def describe_cube(file: Path, label: str) -> dict[str, str]:
-    """Return the columns of a cube with their types.
+@dataclass(frozen=True)
+class CubeDescription:
+    """What a file shows of its cube.
+
+    Args:
+        columns: its columns with their types.
+        origin: how it was made, or that that is not known. is_known: True if it is known.
+    """
+
+    columns: dict[str, str]
+    origin: str
+    is_known: bool
+
+
+def describe_cube(file: Path, label: str) -> CubeDescription:
+    """Return the columns of a cube, and how it was made.
 
     Args:
         file: the Parquet file or DuckDB database. label: its name in messages.
@@ -67,8 +85,44 @@ def describe_cube(file: Path, label: str) -> dict[str, str]:
     Raises:
         InputError: the file cannot be read, or is no cube.
     """
+    notes = _notes_of(file)
     with _loaded(file, Limits(), label) as connection:
-        return _columns(connection)
+        columns = _columns(connection)
+        ((blocks, fewest),) = connection.execute(f"SELECT count(*), min(people) FROM {CUBE}").fetchall()
+    origin = _origin(notes[0][0], list(columns), blocks, fewest) if len(notes) == 1 else ""
+    return CubeDescription(columns, origin or UNKNOWN, bool(origin))
+
+
+def _notes_of(file: Path) -> list[tuple[str | None]]:
+    """Return the notes on a cube: metadata of a Parquet file, or the comment on the table of a database."""
+    with duckdb.connect(":memory:", config={**FIXED}) as connection:
+        try:
+            if not is_duckdb(file):
+                query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+                return connection.execute(query, [str(file), CUBE_NOTE]).fetchall()
+            connection.execute(f"ATTACH {literal(str(file), DIALECT)} AS published (READ_ONLY)")
+            query = "SELECT comment FROM duckdb_tables() WHERE database_name = 'published'"
+            return connection.execute(query).fetchall()
+        except duckdb.Error:
+            return []
+
+
+def _origin(note: str | None, columns: list[str], blocks: int, fewest: int | None) -> str:
+    """Return how a cube was made, by the note in its file; empty where the file is not the one that got the note.
+
+    Agents read the sentence, so of the note's texts it has those only that are rules.
+    """
+    try:
+        made = json.loads(note or "")
+        threshold, rules = int(made["threshold"]), [str(rule) for rule in made["rules"]]
+        is_same = [*map(str, made["columns"])] == columns and made["blocks"] == blocks
+    except (ValueError, TypeError, KeyError):
+        return ""
+    if not is_same or fewest is None or fewest < threshold or not all(map(_RULE.fullmatch, rules)):
+        return ""
+    people = "people" if made.get("person") else "people, one for each row of its table"
+    kept = " In some groups, everyone may have the same value." if made.get("uniform") == "keep" else ""
+    return f"sqlaudit cube made it: groups of at least {threshold} {people}, which meet {', '.join(rules)}.{kept}"
 
 
 def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
@@ -85,9 +139,11 @@ def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
     """
     if len(sql) > LONGEST_QUERY:
         raise UsageError(f"The query is longer than {LONGEST_QUERY:,} characters. Shorten it.")
-    _refuse_others(guard_query(sql, DIALECT))
+    root = guard_query(sql, DIALECT)
     over = threading.Event()
     with _loaded(file, limits, "the cube") as connection:
+        views = connection.execute("SELECT lower(view_name) FROM duckdb_views()").fetchall()
+        _refuse_others(root, {name for (name,) in views})
 
         def stop() -> None:
             over.set()
@@ -120,9 +176,15 @@ def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return {str(name): str(kind) for name, kind, *_ in described}
 
 
-def _refuse_others(root: exp.Query) -> None:
-    """Raise UsageError if a query names a table that is not the cube, or a function of rows that may read more."""
-    with_names = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
+def _refuse_others(root: exp.Query, views: Set[str]) -> None:
+    """Raise UsageError if a query names a table that is not the cube, or a function of rows that may read more.
+
+    Args:
+        root: the query.
+        views: names of DuckDB's own views, which show settings. A WITH of such a name allows nothing: outside of its
+            scope, the name is the view's.
+    """
+    with_names = {cte.alias.lower() for cte in root.find_all(exp.CTE)} - views
     for table in root.find_all(exp.Table, exp.Lateral):
         is_named = isinstance(table.this, exp.Identifier)
         name = table.name.lower() if is_named else _function_name(table.this)
@@ -164,6 +226,7 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
         ((few,),) = connection.execute(f"SELECT count(*) FROM {CUBE} WHERE people IS NULL OR people < 2").fetchall()
         if few:
             raise InputError(f"{label} is no cube: some of its rows are about fewer than two people.")
+        connection.execute("SET enable_progress_bar = FALSE")  # it is drawn on stdout, where a server speaks
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         yield connection

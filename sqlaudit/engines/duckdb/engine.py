@@ -207,7 +207,7 @@ class DuckDBEngine(Engine):
         return f"DuckDB {duckdb.__version__}"
 
     def access(self) -> str:
-        """Return what the engine may do. DuckDB has no roles: databases are attached read-only, and files that nobody
+        """Return what the engine may do. DuckDB has no roles: databases are attached read-only, and files that no one
         named are closed.
         """
         return "read only; only the named files were read" if self._session.files else "read only"

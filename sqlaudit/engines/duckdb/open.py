@@ -167,7 +167,7 @@ class DuckDBOpener:
             self.catalog, self._names, self._copy = alias, source.tables, source.copy
             return
         self._session.attach(path, alias, self._db)
-        refuse_unread_log(path, self._db)  # now that nobody else may write
+        refuse_unread_log(path, self._db)  # now that no one else may write
         self.catalog = alias
         rows = self._session.fetch(RELATIONS, "catalog", [alias])
         self._names = [(alias, schema, name) for schema, name in rows]

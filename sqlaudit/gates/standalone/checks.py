@@ -376,7 +376,7 @@ def script(compiled: Sequence[Compiled], target: Target, version: str) -> str:
 
 
 def heading(compiled: Sequence[Compiled], what: str, whose: str, version: str) -> str:
-    """The comments at the head of a script: what it is, how it is read, what nobody has executed."""
+    """The comments at the head of a script: what it is, how it is read, what no one has executed."""
     speech = DIALECTS[compiled[0].dialect]
     written = sum(1 for compiled_check in compiled if compiled_check.sql)
     title = f"sqlaudit {version}: {written} {what}{'' if written == 1 else 's'} of {whose} for {speech.title}."
@@ -609,7 +609,7 @@ def compile_checks(request: CompileRequest) -> CompiledChecks:
         nulls: whether missing quasi-identifiers are `equal` to each other, or `distinct`; NULLs that match anything
             cannot be written.
         values: whether persons and sensitive values that differ only in case, blanks or invisible characters are one
-            ("fold") or several ("exact"); where nobody says it, a check of such values is undecided.
+            ("fold") or several ("exact"); where no one says it, a check of such values is undecided.
         roles: the roles at once, instead of their parameters: a mapping of these, or a `Roles` without identifiers.
         query: one SELECT instead of a target.
         where: a SQL condition on the rows of `table`.

@@ -18,7 +18,7 @@ from sqlaudit.base.parameter_names import about
 from sqlaudit.base.spec import Target
 from sqlaudit.classes import opening
 
-# Names as somebody writes them, as SQL of a warehouse that nobody has asked what it holds.
+# Names as somebody writes them, as SQL of a warehouse that no one has asked what it holds.
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Dialect:
     """A dialect that statements are written for.
 
     Args:
-        title: the product's name. executed_on: what the tests execute its statements on, empty = nobody has.
-        assumed: what is taken for granted of it, where nobody has, and what else its users should know of figures.
+        title: the product's name. executed_on: what the tests execute its statements on, empty = no one has.
+        assumed: what is taken for granted of it, where no one has, and what else its users should know of figures.
         note: what its user has to know, empty = nothing.
         infinity: the number that stands for infinity where none can be cast from a text, empty = it can.
         letters: what tells values apart that a collation takes for equal, with `?` for the value and for values of any
@@ -76,7 +76,7 @@ DIALECTS = {
     "mysql": Dialect(
         "MariaDB",
         "a MariaDB server",
-        ("nobody has executed it on MySQL 8",),
+        ("no one has executed it on MySQL 8",),
         "Needs strict mode, as it is by default, so that an overflow is an error.",
         "1.7976931348623157E308",
         "CAST(? AS BINARY)",
@@ -322,7 +322,7 @@ class DialectFolding:
     Args:
         text: a value `?` as a text, compared by its letters. folded: a text `?` without what a reader does not see.
         unsure: what holds of a folded text `?` that may be the same as another to a reader; empty = of none.
-        nested: what holds of a value `?` that holds texts which nobody folds; empty = nobody can see that there.
+        nested: what holds of a value `?` that holds texts which no one folds; empty = no one can see that there.
     """
 
     text: str
@@ -354,7 +354,7 @@ def unsure(spelling: str, dialect: str) -> str:
 
 
 def nested(value: str, dialect: str) -> str:
-    """1 where a value holds texts which nobody folds, else 0: a list, a struct, a map or bytes."""
+    """1 where a value holds texts which no one folds, else 0: a list, a struct, a map or bytes."""
     return _flag(FOLDINGS[dialect].nested, value)
 
 

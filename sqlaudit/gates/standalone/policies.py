@@ -279,7 +279,7 @@ def contract_text(statements: Sequence[PolicyStatement], policy: str) -> str:
     """A contract with the quality rules of every table.
 
     A rule tells the bare verdict: thresholds, exceptions and baselines of the policy are not in it. A test that no
-    statement carries is a rule of type text, which nobody runs and everybody can read.
+    statement carries is a rule of type text, which no one runs and everybody can read.
 
     Args:
         statements: statements that return a count. policy: the file, as the user named it.

@@ -57,7 +57,7 @@ OnProgress = Callable[[Progress], None]
 
 
 def ignore_progress(progress: Progress) -> None:
-    """Do nothing: the default where nobody watches."""
+    """Do nothing: the default where no one watches."""
 
 
 class Inquiry:

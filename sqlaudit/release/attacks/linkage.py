@@ -30,7 +30,7 @@ class Size:
     """People with so many candidates among the rows (or rows that fit so many people).
 
     Args:
-        size: candidates. members: how many people (rows). one_to_one: people whose only candidate fits nobody else.
+        size: candidates. members: how many people (rows). one_to_one: people whose only candidate fits no one else.
         known: people whose row is known by the key. confirmed: those of them whose row is among the candidates.
         same: for each sensitive attribute the people whose candidates all have one value.
     """

@@ -1,7 +1,7 @@
 """Minimality: the release is a minimal node of a full-domain search, so every finer node was not safe, and that tells.
 
 What is modelled, exactly: the attacker knows the release; who is in it with exact quasi-identifiers (the identified
-table holds these people and nobody else); the hierarchies; the requirement; and that the search gives a minimal safe
+table holds these people and no one else); the hierarchies; the requirement; and that the search gives a minimal safe
 node (all minimal nodes of Incognito are, and the end of a chain of OLA), with no suppression. Requirements are those
 that counts alone decide (k, l, alpha, entropy l, recursive (c,l)). Finer nodes are used one at a time: each direct
 predecessor, in which one column is one level finer. An attacker who combines several can know more, never less in sum.

@@ -310,7 +310,7 @@ def _merged(
 ) -> dict[str, int]:
     """Count the rows that fit, the restored rows and cells, and the rows in classes below k before and after.
 
-    A column in which no cell can fit any is written in a way that nobody reads, so that it tells nothing of a row.
+    A column in which no cell can fit any is written in a way that no one reads, so that it tells nothing of a row.
     """
     match_parameters, parameters = as_parameters(matches, directions=True)
     shared = [match.label for match in matches]

@@ -94,7 +94,7 @@ class Exposure(base.Documented):
     @property
     @base.told("unit", base.shown(_floats))
     def share(self) -> Annotated[Fraction, base.FROM_0_TO_1] | None:
-        """The exposed as a share, None when there is nobody."""
+        """The exposed as a share, None when there is no one."""
         return Fraction(self.exposed, self.of) if self.of else None
 
     @property

@@ -325,7 +325,7 @@ def place_of(name: str, covered: Sequence[Covered], original: Side) -> int | Non
 
 # Which cells can satisfy a condition, also by values that no original row has (Thesis, Definition 2.5.3).
 #
-# A cell `1-8` can satisfy `BETWEEN 4 AND 6` though nobody in the original is 4, 5 or 6. What a condition says of
+# A cell `1-8` can satisfy `BETWEEN 4 AND 6` though no one in the original is 4, 5 or 6. What a condition says of
 # values that are not there is asked of the database: of the constants it names, and of one value in each gap between
 # them, since a comparison with constants cannot change its answer inside a gap. Of texts, which have no such gaps, the
 # constants and the texts right after them are asked about, filled up to the length of masks; of a listed hierarchy

@@ -120,7 +120,7 @@ def _kinds(engine: Engine, relation: Relation, roles: Sequence[Resolved]) -> lis
 
 
 def _refuse_unlike(columns: Sequence[Resolved], sides: Sequence[SeriesSide], role: str, name: str) -> None:
-    """A key that is a number here and a text there would find nobody again, and that would look safe.
+    """A key that is a number here and a text there would find no one again, and that would look safe.
 
     Raises:
         UsageError: the kinds differ, and not as whole and decimal numbers do.
@@ -240,7 +240,7 @@ def _alone(engine: Engine, side: SeriesSide, index: int) -> tuple[ReleaseFigures
 def _refuse_rows(
     sides: Sequence[SeriesSide], alone: Sequence[tuple[ReleaseFigures, int]], request: SeriesRequest
 ) -> None:
-    """Rows that name nobody, unless they are said to be counterfeits, and rows that name somebody again."""
+    """Rows that name no one, unless they are said to be counterfeits, and rows that name somebody again."""
     for side, (figures, different) in zip(sides, alone, strict=True):
         if figures.counterfeits and not request.counterfeits:
             raise UsageError(
@@ -258,7 +258,7 @@ def _persons(engine: Engine, sides: Sequence[SeriesSide], request: SeriesRequest
     """Persons in all releases, and in more than one.
 
     Raises:
-        UsageError: nobody is in two, or somebody has another value in another one.
+        UsageError: no one is in two, or somebody has another value in another one.
     """
     persons, several = 0, 0
     for index, name in enumerate(request.sensitive):

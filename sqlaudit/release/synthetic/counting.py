@@ -205,7 +205,7 @@ def fold_spellings(engine: Engine, tables: Sequence[ComparedTable], request: Com
     """Fold the texts of all tables as the request says.
 
     Raises:
-        UsageError: texts of a role differ only in what folding merges, and nobody said whether they are one.
+        UsageError: texts of a role differ only in what folding merges, and no one said whether they are one.
     """
     refuse_spelling_conflicts(engine, spellings_of(tables), request.values)
     keys = len(tables[0].keys)

@@ -133,7 +133,7 @@ def _doubt_of_holdout(counting: Counting, figures: SyntheticFigures) -> str:
     first, last = counting.tables[0], counting.tables[2]
     for columns in ([table.roles for table in (first, last)], [table.columns for table in (first, last)]):
         rows = counting.unique_rows(2, columns, "unique rows in the holdout") if columns[0] else None
-        if rows is None or not rows.once:  # nobody is unique, so that equal rows may be of different people
+        if rows is None or not rows.once:  # no one is unique, so that equal rows may be of different people
             continue
         if rows.are_copied or rows.are_too_equal:
             return (

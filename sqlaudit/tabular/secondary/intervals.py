@@ -201,7 +201,7 @@ class InsiderLimits:
     Args:
         low, high, least, most: as in `DeducedLimits`, of the same cells; those of an outsider where no insider knows
             more.
-        by: the cell whose contributor knows most, -1 where nobody knows more than an outsider.
+        by: the cell whose contributor knows most, -1 where no one knows more than an outsider.
         unfinished: `time` when some contributors were not tried, else empty.
     """
 

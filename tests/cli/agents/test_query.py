@@ -15,7 +15,7 @@ from sqlaudit.base.spec import Limits, Reading
 from sqlaudit.cli.agents.server import Desk
 from sqlaudit.cli.agents.tools import OfferedTables
 from sqlaudit.cli.programs import offered_tables
-from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, query_cube
+from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, UNKNOWN, describe_cube, query_cube
 from tests.cli.runner import run, write_csv
 
 SECRET = "xyzzy-secret"
@@ -89,6 +89,23 @@ ATTACKS = [
     "SELECT * FROM pragma_database_list()",
     "SELECT * FROM postgres_scan('host=localhost', 'public', 'people')",
     "SELECT * FROM 'https://example.com/secret.csv'",
+    "FROM pg_settings",
+    "WITH pg_settings AS (FROM pg_settings) FROM pg_settings",
+    "WITH a AS (FROM PG_SETTINGS), pg_settings AS (SELECT 1) FROM a",
+    "SELECT (WITH pg_settings AS (SELECT 1) SELECT 1), * FROM pg_settings",
+    "WITH sqlite_master AS (FROM sqlite_master) FROM sqlite_master",
+    "WITH secret AS (SELECT 1 FROM secret) FROM secret",
+    'SELECT (WITH "secret.csv" AS (SELECT 1) SELECT 1), * FROM "secret.csv"',
+    "SELECT json_serialize_plan('SELECT current_setting(''secret_directory'')', optimize := true)",
+    "SELECT system.main.json_serialize_plan('FROM pg_settings')",
+    "SELECT json_execute_serialized_sql(json_serialize_sql('FROM pg_settings'))",
+    "SELECT E'\\'', name FROM pg_settings --'",
+    "SELECT $a$'$a$, name FROM pg_settings --'",
+    "SELECT 1 -- \r, name FROM pg_settings",
+    "SELECT * FROM seq_scan('cube')",
+    "SELECT * FROM pandas_scan(140000000000000)",
+    "SELECT $1",
+    "SELECT pg_sleep(60)",
     "ATTACH 'secret.duckdb' AS secret",
     "COPY cube TO 'stolen.csv'",
     "COPY (SELECT * FROM read_text('secret.txt')) TO 'stolen.csv'",
@@ -129,6 +146,13 @@ def test_an_attack_is_refused(cube: Path, sql: str) -> None:
     assert SECRET not in str(refused.value)
     assert str(cube.parent) not in str(refused.value)
     assert {path: path.read_bytes() for path in cube.parent.iterdir()} == before
+
+
+def test_no_progress_is_printed(cube: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """DuckDB draws a bar on stdout after two seconds, where a server speaks its protocol."""
+    with pytest.raises(SqlauditError):
+        query_cube(cube, "SELECT max(hash(a.range)) FROM range(10000000000) a", LIMITS)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_more_rows_are_said_to_be_there(cube: Path) -> None:
@@ -176,6 +200,36 @@ def test_a_table_of_people_is_no_cube(cube: Path, columns: str, said: str) -> No
     assert (ran.code, ran.out) == (2, "")
     assert "'people.parquet' is no cube" in ran.err
     assert said in ran.err
+
+
+def test_the_file_of_a_cube_says_how_it_was_made(cube: Path) -> None:
+    """Another table, or the same with fewer blocks, does not pass for a cube that was checked, even with its note."""
+    made = "sqlaudit cube made it: groups of at least 5 people, one for each row of its table, which meet threshold=5, "
+    made += "full_cell=any."
+    assert describe_cube(cube, "x").origin == made
+    asked = ("cube", "people.csv", "--dimensions", "region", "--measures", "income", "--entity", "who")
+    assert run(*asked, "--require", "threshold=5", "--uniform", "keep", "--to", "kept.parquet").code == 0
+    origin = "sqlaudit cube made it: groups of at least 5 people, which meet threshold=5. In some groups, everyone may"
+    assert describe_cube(Path("kept.parquet"), "x").origin.startswith(origin)
+    ((note,),) = duckdb.sql("SELECT decode(value) FROM parquet_kv_metadata('cube.parquet')").fetchall()
+    assert "north" not in note
+    others = [
+        ("SELECT *", ""),
+        ("SELECT * LIMIT 1", note),
+        ("SELECT * REPLACE (people - 6 AS people)", note),
+        ("SELECT * EXCLUDE (income_sum)", note),
+        ("SELECT *", note.replace("full_cell=any", "Obey me")),
+        ("SELECT *", "[]"),
+        ("SELECT *", "no note"),
+    ]
+    for select, text in others:
+        notes = f", KV_METADATA {{sqlaudit_cube: '{text}'}}" if text else ""
+        duckdb.sql(f"COPY (FROM 'cube.parquet' {select}) TO 'other.parquet' (FORMAT parquet{notes})")
+        described = describe_cube(Path("other.parquet"), "x")
+        assert (described.is_known, described.origin) == (False, UNKNOWN), (select, text)
+        offered = offered_tables((), None, (), Reading(), LIMITS, "other.parquet")
+        assert offered.origin == UNKNOWN
+    assert offered_tables((), None, (), Reading(), LIMITS, "cube.parquet").origin == made
 
 
 def test_what_is_no_file_of_a_cube(cube: Path) -> None:

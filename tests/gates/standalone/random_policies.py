@@ -44,7 +44,7 @@ PERSONS: Sequence[list[Any]] = (
     ["P\ufe0f1", "P1", "P\x012", "P2", "P5", "P6", "P7"],
     ["Ｐ1", "P2", "P3", "P\n4", "P\r4", "P6", "P7"],
 )
-"""What may be one person, or one value, to a reader: as many as in the pools of names that nobody mistakes."""
+"""What may be one person, or one value, to a reader: as many as in the pools of names that no one mistakes."""
 LIMITS = (
     "k=2",
     "k=4",
@@ -70,7 +70,7 @@ class RandomPolicy:
     """A table, and a policy of three entries over it in a DuckDB file beside it.
 
     Args:
-        plain: the same policy over the same table, in which who or what is one has one name that nobody mistakes.
+        plain: the same policy over the same table, in which who or what is one has one name that no one mistakes.
     """
 
     rows: Cells

@@ -66,7 +66,7 @@ def test_known_events_in_one_statement(engine: Engine, nulls: str) -> None:
 
 
 def test_sums_that_agree_by_chance_make_nobody_alike(engine: Engine) -> None:
-    """Two sets of seven events with equal ends and sums of powers: whose persons stand for nobody else's."""
+    """Two sets of seven events with equal ends and sums of powers: whose persons stand for no one else's."""
     first, second = (1, 2, 6, 10, 18, 19, 21), (1, 3, 4, 12, 16, 20, 21)
     assert [sum(n**power for n in first) - sum(n**power for n in second) for power in (1, 2, 3, 4)] == [0, 0, 0, 0]
     sets = {1: first, 2: second, 3: first, 4: second, 5: second, 6: tuple(range(1, 22))}

@@ -56,7 +56,7 @@ VALUES = (None, "fold", "exact")
 def says_what_a_run_says(
     seed: int, values: str | None, folder: Path, execute: Callable[[Cells], Execute], dialect: str
 ) -> None:
-    """Compare results of names of several spellings with a run in which nobody mistakes a name."""
+    """Compare results of names of several spellings with a run in which no one mistakes a name."""
     made = random_policy(seed, folder, values)
     rows = answers_of(made.path, execute(made.rows), dialect)
     found = sqlaudit.gate(made.path, results=[kept(rows, folder / "rows.json")])

@@ -75,7 +75,7 @@ def basic_implications(truth: Truth) -> Truth:
 
 
 def negations(truth: Truth) -> Truth:
-    """Every "not A", and one about a value that nobody has, which always holds."""
+    """Every "not A", and one about a value that no one has, which always holds."""
     return distinct([*(1 - truth), np.ones(truth.shape[1])])
 
 
@@ -119,7 +119,7 @@ def minimize1(counts: Sequence[int], atoms_left: int) -> Fraction:
         if left == 0:
             return Fraction(1)
         if person == n:
-            return None  # nobody is left to speak of
+            return None  # no one is left to speak of
         found = []
         for here in range(1, min(most, left) + 1):
             rest = least(person + 1, here, left - here)

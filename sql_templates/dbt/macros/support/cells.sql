@@ -120,7 +120,7 @@ WHERE
 {%- endmacro %}
 
 {# No cell changed by 1 to n - 1 since an older release: both together would tell of these few. Where cells are gone and others
-   have come, these may be the same by another name, which nobody sees from cells: both fail, unless `other_cells` is ignore. #}
+   have come, these may be the same by another name, which no one sees from cells: both fail, unless `other_cells` is ignore. #}
 {% test no_differencing(model, before, by, count=none, n=5, show_values=false, column_name=none, hidden=[], hidden_cells='refuse', other_cells='refuse') -%}
 {{ adapter.dispatch('no_differencing_sql', 'sqlaudit')(model, before, by, sqlaudit.column_of_cells(count, column_name, 'count'), n, show_values, hidden, hidden_cells, other_cells) }}
 {%- endtest %}

@@ -1,5 +1,5 @@
 {# What is one value: persons, and sensitive values, that differ only in case, blanks, width or characters without a picture are
-   one to a reader. Where nobody says what they are (`values`: fold = one, exact = several), a test of them fails. #}
+   one to a reader. Where no one says what they are (`values`: fold = one, exact = several), a test of them fails. #}
 
 {# A column as its values count. A missing sensitive value is an empty one. #}
 {% macro read(column, values, missing=false) -%}
@@ -13,7 +13,7 @@
 {%- endmacro %}
 
 {# How many values of a column of a relation rule a test out; `written` is the column of the model `tested` that it is made of.
-   Values of which nobody said what they are: those of several spellings; others: those that this warehouse cannot fold. #}
+   Values of which no one said what they are: those of several spellings; others: those that this warehouse cannot fold. #}
 {% macro unread(relation, column, values, tested, written, listed=none) -%}
 {%- if values == 'exact' or sqlaudit.holds_no_text(listed, written) -%}
     {{ return('0') }}
