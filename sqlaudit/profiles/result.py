@@ -537,12 +537,19 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
         return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
     rows = (
-        (doc.joined(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets
+        (
+            doc.joined(column_set.columns),
+            column_set.rows_at_risk,
+            doc.percent(column_set.share_at_risk),
+            column_set.unique_rows,
+        )
+        for column_set in sets
     )
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
-    shares = {"rows at risk": [one.share_at_risk for one in sets]}
-    title, names = f"Rows in groups smaller than {found.k}, by column set", [doc.joined(one.columns) for one in sets]
+    shares = {"rows at risk": [column_set.share_at_risk for column_set in sets]}
+    title = f"Rows in groups smaller than {found.k}, by column set"
+    names = [doc.joined(column_set.columns) for column_set in sets]
     return (
         doc.bars(title, names, shares, "share of rows", share=True) if len(sets) > 1 else None,
         _about_sets(found),
@@ -623,7 +630,8 @@ def _questions(result: ProfileResult) -> Iterator[doc.Words]:
     if undecided := result.undecided:
         it = "it" if len(undecided) == 1 else "them"
         yield f"Could others know {doc.listed(undecided, _MOST_ASKED)}? Then add {it} to {spelled('qi')}."
-    if unique := [one.name for one in result.columns if one.role is Role.QUASI_IDENTIFIER and one.facts.nearly_unique]:
+    quasi_identifiers = (column for column in result.columns if column.role is Role.QUASI_IDENTIFIER)
+    if unique := [column.name for column in quasi_identifiers if column.facts.nearly_unique]:
         verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
         coarsen = f"Publish {it} coarsened, or leave {it} out."
         yield f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}"

@@ -151,10 +151,10 @@ FEW_ROWS = 10
 def _warn_about_roleless(names: Sequence[str]) -> Iterator[Warned]:
     """Warn that columns without a role are not checked."""
     if names:
-        them = _pronoun(names)
+        pronoun = _pronoun(names)
         text = f"Not checked: {_plural_columns(names)} without a role ({listed(names)}). "
-        text += f"The result assumes that others do not know {them} and may learn {them}."
-        hint = f"If not, name {them} with {spelled('qi')} or {spelled('sensitive')}."
+        text += f"The result assumes that others do not know {pronoun} and may learn {pronoun}."
+        hint = f"If not, name {pronoun} with {spelled('qi')} or {spelled('sensitive')}."
         yield Warned("columns_without_role", tuple(names), f"{text} {hint}", hint)
 
 

@@ -293,11 +293,11 @@ def strips(
         legend: what the first strips are, what the second ones; or, where parts have names, nothing.
         rest: True if the last part of a strip stands for many, and is drawn pale.
     """
-    data = [
+    drawn = [
         {"name": name, "strips": [{**strip._asdict(), "names": [*strip.names]} for strip in several]}
         for name, several in rows.items()
     ]
-    return Picture("strips", title, {"rows": data, "legend": [*legend], "rest": rest} if data else {})
+    return Picture("strips", title, {"rows": drawn, "legend": [*legend], "rest": rest} if drawn else {})
 
 
 class Portion(NamedTuple):

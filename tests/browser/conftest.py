@@ -78,6 +78,8 @@ COMMANDS = {
 }
 """The commands of pages that are not called like them."""
 POLICY_FILE = ["-f", "sqlaudit.yml"]
+KEPT = os.environ.get("SQLAUDIT_SCREENSHOTS", "")
+"""The folder in which screenshots are kept; empty = nobody looks at them."""
 
 
 @pytest.fixture(scope="session")
@@ -194,12 +196,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 
 @pytest.fixture(scope="session")
-def screenshots() -> Path | None:
-    """The folder for screenshots; None if nobody asked for them."""
-    kept = os.environ.get("SQLAUDIT_SCREENSHOTS")
-    if kept:
-        Path(kept).mkdir(parents=True, exist_ok=True)
-    return Path(kept) if kept else None
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(KEPT) if KEPT else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _table(path: Path, seed: int = 7) -> Path:

@@ -19,7 +19,7 @@ from sqlaudit.reports.document import Picture, Strip, compose, section, table
 from sqlaudit.reports.document import bars as bars_of
 from sqlaudit.reports.document import strips as strips_of
 from sqlaudit.reports.page import render_html
-from tests.browser.conftest import COMMANDS, HEIGHT, NAMES, SCRIPT, SECRET, Pages
+from tests.browser.conftest import COMMANDS, HEIGHT, KEPT, NAMES, SCRIPT, SECRET, Pages
 
 Theme = Literal["light", "dark"]
 WIDTHS = {"phone": 360, "wide phone": 400, "tablet": 820, "laptop": 1280, "desk": 1440}
@@ -69,12 +69,12 @@ def test_a_page_is_small_and_quiet(named: tuple[str, Page], pages: Pages) -> Non
     assert page.title() == page.locator("h1").inner_text()
 
 
-def test_a_page_fits_every_width_in_both_themes(named: tuple[str, Page], screenshots: Path | None) -> None:
+def test_a_page_fits_every_width_in_both_themes(named: tuple[str, Page], screenshots: Path) -> None:
     name, page = named
     for theme, paper in PAPER.items():
         for width, pixels in WIDTHS.items():
             look(page, pixels, theme)
-            if screenshots is not None and width in ("wide phone", "laptop"):
+            if KEPT and width in ("wide phone", "laptop"):
                 page.screenshot(path=screenshots / f"{name}-{width}-{theme}.png", full_page=True)
             assert page.evaluate("document.documentElement.scrollWidth") <= pixels
             assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
@@ -308,12 +308,12 @@ def test_the_keyboard_reaches_everything(browser: Browser, pages: Pages) -> None
         assert any('class="table"' in one for one in seen)
 
 
-def test_paper_is_white_whatever_the_theme(browser: Browser, pages: Pages, screenshots: Path | None) -> None:
+def test_paper_is_white_whatever_the_theme(browser: Browser, pages: Pages, screenshots: Path) -> None:
     with opened(browser, pages["audit"], theme="dark") as page:
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert page.evaluate("getComputedStyle(document.querySelector('header p')).color") == "rgb(0, 0, 0)"
-        if screenshots is not None:
+        if KEPT:
             page.screenshot(path=screenshots / "audit-paper.png", full_page=True)
 
 
