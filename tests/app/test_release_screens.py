@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 import openpyxl
-import pandas
 import pyreadstat
 import pytest
 
@@ -25,6 +24,7 @@ from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import only_new_files, replacing, write_text
 from sqlaudit.gates.result import Connection, Place
 from tests.app.conftest import Person, opened
+from tests.app.tables import write_survey
 from tests.cli.runner import run
 
 KNOWN, HIDDEN, NAMES, NEITHER = "quasi_identifiers", "sensitive", "identifiers", "insensitive"
@@ -390,18 +390,8 @@ def test_odd_names_go_the_whole_way(person: Person, people: Path) -> None:
 
 
 def test_labels_of_spss_stay(person: Person, tmp_path: Path) -> None:
-    generator = random.Random(3)
-    frame = pandas.DataFrame(
-        {
-            "gender": [float(generator.choice([1, 2])) for _ in range(200)],
-            "age": [float(generator.randint(18, 70)) for _ in range(200)],
-            "mood": [float(generator.choice([1, 2, 9])) for _ in range(200)],
-        }
-    )
-    labels = {"gender": {1.0: "woman", 2.0: "man"}, "mood": {1.0: "fine", 2.0: "low", 9.0: "no answer"}}
-    texts = {"gender": "Gender of the person", "age": "Age in years", "mood": "How are you?"}
     original = tmp_path / "survey.sav"
-    pyreadstat.write_sav(frame, str(original), variable_value_labels=labels, column_labels=texts)
+    labels, texts = write_survey(original, 200)
     choose(person, original, {"gender": KNOWN, "age": KNOWN, "mood": HIDDEN})
     page = levels(person, use="1")
     assert f'value="{tmp_path / "survey_release.sav"}"' in page
