@@ -51,6 +51,7 @@ def show_release(page: Page) -> Shown:
     if found is not None:
         shown |= {"found": found, **_changes(project, explored, found, levels)}
         shown |= {"k": project.limit("k"), "explored_rows": explored["rows"]}
+        shown["unrevealed"] = [secret for text, secret in found["checks"] if secret and text.startswith("l=")]
     shown["is_written"] = _follow_writing(page)
     if window.kept == project and window.own_file is not None and (shown["is_written"] or not to):
         shown["policy"] = shlex.quote(str(window.own_file))

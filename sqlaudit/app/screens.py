@@ -350,11 +350,12 @@ def judge(project: Project, found: Shown, k: int) -> Shown:
     is_decided = found["complete"] and all(check["status"] in ("pass", "warn", "fail") for check in found["checks"])
     revealing = [check["sensitive"] for check in failing if check["sensitive"]]
     people = "people" if unit == "person" else "rows"
-    tone, headline = "bad", ""
+    tone, headline, same = "bad", "", listing(dict.fromkeys(revealing), last="or")
     if unique and failing:
         several = f"{plural(unique, 'person', 'people')} can be singled out"
         headline = "nearly every person can be singled out" if unique >= NEARLY * counted else several
         lead = f"Someone who knows {listing(known)} of a person finds {unique:,} of the {counted:,} {people} exactly."
+        lead += f" In some groups everyone has the same {same}." if same else ""
     elif below and any(check["sensitive"] is None for check in failing):
         headline = f"{below:,} {people} are in groups below {k}"
         lead = f"Someone who knows {listing(known)} of a person is left with fewer than {k} to choose from."

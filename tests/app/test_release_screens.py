@@ -360,6 +360,13 @@ def test_without_a_safe_combination_nothing_is_released(person: Person, people: 
     assert "How much detail" in page
 
 
+def test_a_release_says_what_no_group_reveals(person: Person, people: Path) -> None:
+    choose(person, people)
+    person.post("/requirement", {"size": "5", "reveals": "on", "use": "1"}, "/verdict")
+    page = text_of(levels(person, use="1"))
+    assert "a group of at least 5 people who look alike. No group reveals ill. The release was audited" in page
+
+
 def test_one_group_that_reveals_is_told(person: Person, people: Path) -> None:
     lines = people.read_text(encoding="utf-8").replace(",Linz,flu,", ",Linz,cold,")
     people.write_text(lines.replace(f",Linz,{ILL},", ",Linz,cold,"), encoding="utf-8")

@@ -74,6 +74,17 @@ def test_people_with_several_rows_are_counted_once(tmp_path: Path) -> None:
     assert said["verdict"] == "Someone who knows age of a person finds 2 of the 4 people exactly."
 
 
+def test_people_who_are_unique_hide_no_group_that_reveals(tmp_path: Path) -> None:
+    """One person is unique, and the nine others of one age all have flu: both are said."""
+    rows: list[list[object]] = [[30, "flu"]] * 9 + [[31, "cold"]]
+    roles = {**NOBODY, "quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    project = Project(roles={"age": ColumnRole.KNOWN, "ill": ColumnRole.SECRET}, decided=True)
+    with opened(write_table(tmp_path / "people.csv", ["age", "ill"], rows)) as table:
+        for requirements, more in ((["k=5"], ""), (["k=5", "l=2"], " In some groups everyone has the same ill.")):
+            said = judge(project, tasks.verdict(table, roles, requirements, ["", ""], 5), 5)
+            assert said["verdict"] == "Someone who knows age of a person finds 1 of the 10 rows exactly." + more
+
+
 def test_the_rows_of_a_picture_have_no_value(tmp_path: Path) -> None:
     ages = ["one"] * 9 + ["two"] * 6 + ["three"] * 4 + ["four"]
     rows: list[list[object]] = [[age, number] for number, age in enumerate(ages)]

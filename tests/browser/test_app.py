@@ -63,10 +63,9 @@ def test_the_whole_way_with_the_keyboard_alone(browser: Browser, tmp_path: Path,
         page.keyboard.press("Escape")
         page.locator("main").focus()
         page.keyboard.press("Control+z")
-        page.wait_for_load_state()
+        expect(page.locator("#redo")).to_have_text("Redo: group size 3")
         settled(page)
         expect(page.locator(".figs")).to_contain_text("groups below 5")
-        expect(page.locator("#redo")).to_have_text("Redo: group size 3")
         expect(page.locator("#written")).to_contain_text("Nothing has been written.")
         assert SECRET not in page.content()
     assert [path.name for path in tmp_path.iterdir()] == ["Befragung.csv"]
