@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 
 from tests.app.process import started
 from tests.browser.conftest import listen
@@ -59,7 +59,12 @@ def window(browser: Browser, folder: Path, *arguments: str, scripts: bool = True
 
 def settled(page: Page) -> None:
     """Wait until no form is under way, and nothing is computed."""
-    while page.evaluate("typeof sending === 'boolean' && (sending || again !== null)"):
+    while True:
+        try:
+            if not page.evaluate("typeof sending === 'boolean' && (sending || again !== null)"):
+                break
+        except Error:  # that page has just gone; the next one is asked
+            page.wait_for_load_state()
         page.wait_for_timeout(20)
     expect(page.locator("[data-working]")).to_have_count(0)
 
