@@ -383,7 +383,13 @@ def spread_rows(
     for batch in batches(sources, BATCH):
         columns = [source.parameters() for source in batch]
         statement = render(
-            "profiles/profile_spread.sql", engine.dialect, source=relation, columns=columns, least=least, bars=bars
+            "profiles/profile_spread.sql",
+            engine.dialect,
+            source=relation,
+            columns=columns,
+            first=None,
+            least=least,
+            bars=bars,
         )
         rows = [tuple(map(int, row)) for row in engine.run(statement)]
         for number in range(len(batch)):
