@@ -33,6 +33,7 @@ def test_the_whole_way_with_the_keyboard_alone(browser: Browser, tmp_path: Path,
         settled(page)
         expect(page.get_by_text("400 rows, 7 columns")).to_be_visible()
         looked_at(page, screenshots, "1-odd")
+        assert SECRET not in page.content()
         press_until(page, "Tab", "button.primary")
         page.keyboard.press("Enter")
         page.wait_for_url("**/columns")
