@@ -88,27 +88,31 @@ class Door:
 
     def _refusal(self, scope: Scope, headers: Mapping[bytes, Sequence[bytes]]) -> Response | None:
         """Return the answer to a request that does not come in; None if it does."""
-        host, method = _only(headers, b"host"), scope["method"]
-        site = _only(headers, b"sec-fetch-site", "none") in ("none", "same-origin")
-        kind = _only(headers, b"content-type").partition(";")[0]
+        host, method = _single_value(headers, b"host"), scope["method"]
+        site = _single_value(headers, b"sec-fetch-site", "none") in ("none", "same-origin")
+        kind = _single_value(headers, b"content-type").partition(";")[0]
         is_change, is_entrance = method == "POST", scope["path"] in ENTRANCE
         refusals = (
             (host not in self.hosts, 421, "This is not the address of this window."),
             (not _is_ours(scope.get("client"), self.port), 403, "This window belongs to another user."),
             (method not in ("GET", "HEAD", "POST"), 405, "This window knows only GET and POST."),
             (
-                is_change and (_only(headers, b"origin") != f"http://{host}" or not site),
+                is_change and (_single_value(headers, b"origin") != f"http://{host}" or not site),
                 403,
                 "This window takes no forms from other pages.",
             ),
             (not is_entrance and not site, 403, "This window is not part of other pages."),
             (is_change and kind != _FORM, 415, "This window takes no files: it reads them where they are."),
             (b"transfer-encoding" in headers, 411, "This window takes only forms that say how long they are."),
-            (not is_entrance and not self._knows(headers), 401, "Open this window by its file or icon: sqlaudit app"),
+            (
+                not is_entrance and not self._has_cookie(headers),
+                401,
+                "Open this window by its file or icon: sqlaudit app",
+            ),
         )
         return next((PlainTextResponse(text, status) for refused, status, text in refusals if refused), None)
 
-    def _knows(self, headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+    def _has_cookie(self, headers: Mapping[bytes, Sequence[bytes]]) -> bool:
         """Return True if the request has the cookie."""
         cookie = b"; ".join(headers.get(b"cookie", ())).decode("latin-1")
         pairs = [part.strip().partition("=") for part in cookie.split(";")]
@@ -178,7 +182,7 @@ async def read_form(request: Request) -> list[tuple[str, str]] | None:
         return None
 
 
-def _only(headers: Mapping[bytes, Sequence[bytes]], name: bytes, without: str = "") -> str:
+def _single_value(headers: Mapping[bytes, Sequence[bytes]], name: bytes, without: str = "") -> str:
     """Return the value of a header; of one that is sent twice a text that equals nothing."""
     values = headers.get(name, ())
     return values[0].decode("latin-1") if len(values) == 1 else ", ".join(map(repr, values)) or without
@@ -195,14 +199,14 @@ def _is_ours(client: tuple[str, int] | None, port: int) -> bool:
     """
     if client is None:
         return False
-    rows = [row for file in ("tcp", "tcp6") for row in _rows(Path("/proc/net", file))]
+    rows = [row for file in ("tcp", "tcp6") for row in _connections(Path("/proc/net", file))]
     if not any(local == port and state == _LISTENING for local, _, state, _ in rows):
         return True  # no such list, or one of another network
     users = [user for local, remote, state, user in rows if (local, remote, state) == (client[1], port, _ESTABLISHED)]
     return bool(users) and all(user == os.getuid() for user in users)
 
 
-def _rows(table: Path) -> list[tuple[int, int, str, int]]:
+def _connections(table: Path) -> list[tuple[int, int, str, int]]:
     """Return (local port, remote port, state, user) of the connections in a table of Linux; none on other systems."""
     try:
         text = table.read_text("ascii")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
+from sqlaudit.app.project import PROJECTS, ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file, is_folder, no_name, only_new_files, write_text
 from sqlaudit.base.names import closest
@@ -112,7 +112,7 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
         return window.history.project, "", "/open"
     if not is_file(path):
         raise UsageError(f"{typed!r} is no file.")
-    if path.suffix.lower() in (".yml", ".yaml"):
+    if path.suffix.lower() in PROJECTS:
         project, connection = read_project(path)
         window.db, window.saved = connection or window.db, path.absolute() if is_ours(path) else None
         window.kept = project if is_ours(path) else None
@@ -201,7 +201,7 @@ def show_columns(page: Page) -> Shown:
     entity = next((name for name, role in roles.items() if role is ColumnRole.ENTITY), "")
     # None = not counted in all rows of a large table
     rare = {column["name"]: column["rare"] for column in described["columns"] if column["rare"] is not None}
-    spreads: dict[str, tuple[Sequence[int], int]] = {name: ([], rows) for name in rare if rare[name] == rows}
+    spreads: dict[str, tuple[Sequence[float], int]] = {name: ([], rows) for name in rare if rare[name] == rows}
     spreads |= page.result("spread", columns=[name for name in rare if name not in spreads]) or {}
     return {
         "described": described,
@@ -215,21 +215,20 @@ def show_columns(page: Page) -> Shown:
     }
 
 
-def draw_bars(common: Sequence[int], rare: int) -> list[tuple[float, float, float, float, str]]:
+def draw_bars(common: Sequence[float], rare: int) -> list[tuple[float, float, float, float, str]]:
     """Return the bars of a column: x, y, width and height of each, and `rare` for that of all rare values.
 
     Args:
-        common: rows of the values that are not rare, the most frequent first. rare: rows of all others.
+        common: rows of a value, of those that are not rare, the most frequent first. rare: rows of all others.
     """
-    if not common:
-        return [(0, PICTURE[1] - 3, PICTURE[0], 3, "rare")]
-    heights = [*common, *([rare] if rare else [])]
-    step = PICTURE[0] / max(len(heights), MOST_WIDE)
-    bars = []
-    for place, rows in enumerate(heights):
-        height = round(max(1.0, PICTURE[1] * min(1.0, rows / common[0])), 1)
-        bars.append((round(place * step, 1), PICTURE[1] - height, round(step - 1, 1), height, ""))
-    return [*bars[:-1], (*bars[-1][:4], "rare")] if rare else bars
+    width, most = PICTURE
+    step = width / max(len(common) + bool(rare), MOST_WIDE if common else 1)
+    bars: list[tuple[float, float, float, float, str]] = []
+    for place, rows in enumerate(common):
+        height = round(max(1.0, most * rows / common[0]), 1)
+        bars.append((round(place * step, 1), most - height, round(step - 1, 1), height, ""))
+    flat = (round(len(common) * step, 1), most - 3, round(step - 1, 1), 3, "rare")
+    return [*bars, flat] if rare else bars
 
 
 @change("/columns")
@@ -351,11 +350,12 @@ def judge(project: Project, found: Shown, k: int) -> Shown:
     is_decided = found["complete"] and all(check["status"] in ("pass", "warn", "fail") for check in found["checks"])
     revealing = [check["sensitive"] for check in failing if check["sensitive"]]
     people = "people" if unit == "person" else "rows"
-    tone, headline = "bad", ""
+    tone, headline, same = "bad", "", listing(dict.fromkeys(revealing), last="or")
     if unique and failing:
         several = f"{plural(unique, 'person', 'people')} can be singled out"
         headline = "nearly every person can be singled out" if unique >= NEARLY * counted else several
         lead = f"Someone who knows {listing(known)} of a person finds {unique:,} of the {counted:,} {people} exactly."
+        lead += f" In some groups everyone has the same {same}." if same else ""
     elif below and any(check["sensitive"] is None for check in failing):
         headline = f"{below:,} {people} are in groups below {k}"
         lead = f"Someone who knows {listing(known)} of a person is left with fewer than {k} to choose from."
@@ -459,7 +459,7 @@ def write_project(window: Window, project: Project, path: Path) -> None:
     Raises:
         UsageError: there is another file, or the project cannot be a policy yet.
     """
-    if path.suffix.lower() not in (".yml", ".yaml"):
+    if path.suffix.lower() not in PROJECTS:
         raise UsageError("The name of a project ends in .yml.")
     if "\0" in str(path):
         raise no_name(str(path))

@@ -196,7 +196,8 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
                 "distinct": measured.distinct,
                 "rare": measured.rows_below_5,
                 "role": proposed.get(name) or ("insensitive" if proposal.concept or measured.constant else ""),
-                "is_weight": measured.kind in ("integer", "decimal", "float") and _is_weight(name, measured.label),
+                "is_weight": measured.kind in ("integer", "decimal", "float")
+                and bool(_WEIGHTS.intersection([*words_of(name), *words_of(measured.label)])),
                 "reasons": list(proposal.reasons),
             }
         )
@@ -220,10 +221,6 @@ def spread(table: OpenTable, columns: Sequence[str]) -> Mapping[str, Any]:
 
 _WEIGHTS = {"weight", "weights", "wgt", "wt", "gewicht", "hochrechnungsfaktor", "hochrechnung", "poids", "peso"}
 """Words of names of columns that may say how many people a row stands for."""
-
-
-def _is_weight(name: str, label: str) -> bool:
-    return bool(_WEIGHTS.intersection([*words_of(name), *words_of(label)]))
 
 
 _Columns = Mapping[str, Sequence[str]]

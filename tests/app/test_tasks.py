@@ -74,17 +74,27 @@ def test_people_with_several_rows_are_counted_once(tmp_path: Path) -> None:
     assert said["verdict"] == "Someone who knows age of a person finds 2 of the 4 people exactly."
 
 
+def test_people_who_are_unique_hide_no_group_that_reveals(tmp_path: Path) -> None:
+    """One person is unique, and the nine others of one age all have flu: both are said."""
+    rows: list[list[object]] = [[30, "flu"]] * 9 + [[31, "cold"]]
+    roles = {**NOBODY, "quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    project = Project(roles={"age": ColumnRole.KNOWN, "ill": ColumnRole.SECRET}, decided=True)
+    with opened(write_table(tmp_path / "people.csv", ["age", "ill"], rows)) as table:
+        for requirements, more in ((["k=5"], ""), (["k=5", "l=2"], " In some groups everyone has the same ill.")):
+            said = judge(project, tasks.verdict(table, roles, requirements, ["", ""], 5), 5)
+            assert said["verdict"] == "Someone who knows age of a person finds 1 of the 10 rows exactly." + more
+
+
 def test_the_rows_of_a_picture_have_no_value(tmp_path: Path) -> None:
     ages = ["one"] * 9 + ["two"] * 6 + ["three"] * 4 + ["four"]
     rows: list[list[object]] = [[age, number] for number, age in enumerate(ages)]
     with opened(write_table(tmp_path / "people.csv", ["age", "other"], rows)) as table:
         found = tasks.spread(table, ["age"])
     assert found == {"age": [[9, 6], 5]}
-    # Half as many rows are half as high; the bar of all rare values is the last
-    assert draw_bars([8, 4], 2) == [(0, 0, 13, 26, ""), (14, 13, 13, 13, ""), (28, 19.5, 13, 6.5, "rare")]
-    assert draw_bars([], 20) == [(0, 23, 112, 3, "rare")]
+    # Half as many rows are half as high; that of all rare values is the last, and flat
+    assert draw_bars([8, 4], 2) == [(0, 0, 13, 26, ""), (14, 13, 13, 13, ""), (28, 23, 13, 3, "rare")]
+    assert draw_bars([], 20) == [(0, 23, 111, 3, "rare")]
     assert draw_bars([10**6, 5], 0)[1][2:] == (13, 1, "")
     wide = draw_bars([9] * 20, 100)
     assert len(wide) == 21
     assert wide[-1][0] + wide[-1][2] <= 112
-    assert wide[-1][3] == 26

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.cli.runner import run
 
@@ -90,6 +90,16 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def listen(page: Page) -> tuple[list[str], list[str]]:
+    """Return what a page says in its console and what fails there, and the addresses that it asks for, as they come."""
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    return said, asked
 
 
 class Pages(Mapping[str, Path]):

@@ -19,7 +19,7 @@ from sqlaudit.reports.document import Picture, Strip, compose, section, table
 from sqlaudit.reports.document import bars as bars_of
 from sqlaudit.reports.document import strips as strips_of
 from sqlaudit.reports.page import render_html
-from tests.browser.conftest import COMMANDS, HEIGHT, KEPT, NAMES, SCRIPT, SECRET, Pages
+from tests.browser.conftest import COMMANDS, HEIGHT, KEPT, NAMES, SCRIPT, SECRET, Pages, listen
 
 Theme = Literal["light", "dark"]
 WIDTHS = {"phone": 360, "wide phone": 400, "tablet": 820, "laptop": 1280, "desk": 1440}
@@ -34,11 +34,7 @@ def opened(
     """The page; what it says in the console or asks for fails the test."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, bypass_csp=not strict)
     page = context.new_page()
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    said, asked = listen(page)
     page.goto(path.as_uri())
     yield page
     context.close()
