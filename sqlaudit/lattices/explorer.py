@@ -30,7 +30,6 @@ from sqlaudit.base.spec import Limits
 from sqlaudit.base.sql import render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, columns_of
 from sqlaudit.lattices.proposals import Named, least_of, propose, rank_of
 from sqlaudit.lattices.request import LatticeRequest
@@ -240,7 +239,11 @@ class Explorer:
         finest = (0,) * len(top)
         without = [(*finest[:place], level, *finest[place + 1 :]) for place, level in enumerate(top)]
         alone = [(*top[:place], 0, *top[place + 1 :]) for place in range(len(top))]
-        rows = [self._failing_rows(node) for node in (finest, *without, *alone)]
+        nodes = [finest, *without, *alone]
+        if self._sweep is not None:
+            rows = [self._sweep.node(node)[0].failing_rows for node in nodes]
+        else:
+            rows = [verdict.failing_rows for verdict in self._search.evaluator.decide(nodes)]
         return tuple(
             Cause(column.name, rows[0], rows[1 + place], rows[1 + place + len(top)])
             for place, column in enumerate(self.columns)
@@ -309,7 +312,7 @@ class Explorer:
 
     def _count_labels(self, column: str, level: int | str) -> list[tuple[str | None, int]]:
         place = self._place(column)
-        number, dictionary = self._level(place, level), self._dictionaries[place]
+        number, dictionary = self._level(place, level), list(self._search.dictionaries.values())[place]
         if number and number == self.columns[place].height:
             return [("*", self.rows)]
         workbench = self._search.workbench
@@ -321,10 +324,6 @@ class Explorer:
             level=number,
         )
         return [(label, int(rows)) for label, rows in workbench.run(statement)]
-
-    @cached_property
-    def _dictionaries(self) -> list[Dictionary]:
-        return list(self._search.dictionaries.values())
 
     # --- nodes ---
 
@@ -367,12 +366,6 @@ class Explorer:
     ) -> dict[Node, tuple[Verdict, float | None]]:
         losses = self._search.price([verdict.node for verdict in verdicts], leave_out=leave_out)
         return {verdict.node: (verdict, loss) for verdict, loss in zip(verdicts, losses, strict=True)}
-
-    def _failing_rows(self, node: Node) -> int:
-        """Return the failing rows of a node; columns that are kept may be left out."""
-        if self._sweep is not None:
-            return self._sweep.node(node)[0].failing_rows
-        return self._search.evaluator.decide([node])[0].failing_rows
 
     def _priced(self, nodes: Sequence[ExploredNode]) -> list[ExploredNode]:
         return [node for node in nodes if node.loss is not None]
