@@ -282,20 +282,17 @@ class _SafeNodes:
         """Return a node with its loss; None if it is not safe, or leaves out rows and may not."""
         if node not in self._priced:
             if complete or self._outcome.is_safe(node) is None:
-                verdict = self._verdict(node)
+                if node not in self._verdicts:
+                    self._ask()
+                    (self._verdicts[node],) = self._search.evaluator.decide([node])
+                verdict = self._verdicts[node]
                 if not verdict.safe or (complete and verdict.failing_rows):
                     return None
-            if not self._search.by_levels:
+            if self._search.evaluator.limit_rows or not self._search.by_levels:
                 self._ask()
             (self._priced[node],) = self._search.price_leaving_out([node])
         priced = self._priced[node]
         return None if complete and priced.failing_rows else priced
-
-    def _verdict(self, node: Node) -> Verdict:
-        if node not in self._verdicts:
-            self._ask()
-            (self._verdicts[node],) = self._search.evaluator.decide([node])
-        return self._verdicts[node]
 
     def _ask(self) -> None:
         """Count a question to the database.

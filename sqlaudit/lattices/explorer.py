@@ -30,7 +30,6 @@ from sqlaudit.base.spec import Limits
 from sqlaudit.base.sql import render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, columns_of
 from sqlaudit.lattices.proposals import Named, least_of, propose, rank_of
 from sqlaudit.lattices.request import LatticeRequest

@@ -100,7 +100,8 @@ def propose(best: N, least: Least[N], columns: Sequence[tuple[str, int]], coarse
     no_one = least(lambda _: True, complete=True) if best.failing_rows else None
     room = MOST - 1 - (no_one is not None)
     others: dict[int, N] = {}
-    for place in _coarsened(best.levels, columns):
+    coarsened = [place for place, level in enumerate(best.levels) if level]
+    for place in sorted(coarsened, key=lambda place: -best.levels[place] / columns[place][1]):  # removed ones first
         if len(others) == room:
             break
         node = least(lambda levels, place=place: levels[place] < best.levels[place], most)  # type: ignore[misc]
@@ -116,12 +117,6 @@ def propose(best: N, least: Least[N], columns: Sequence[tuple[str, int]], coarse
 def rank_of(node: Priced) -> tuple[float, Node]:
     """Return what nodes are ordered by: their loss, then their levels."""
     return round_loss(node.loss or 0.0), node.levels
-
-
-def _coarsened(levels: Node, columns: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the columns that a node coarsens, removed ones first, then by the share of their levels."""
-    coarsened = [place for place, level in enumerate(levels) if level]
-    return sorted(coarsened, key=lambda place: -levels[place] / columns[place][1])
 
 
 def _name(column: tuple[str, int], replaced: int) -> str:

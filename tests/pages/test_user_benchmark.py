@@ -8,7 +8,10 @@ import pytest
 
 from benchmarks import cliffs, user
 
-NAMES = ("people.parquet", "released.parquet", "forty.csv", "people.csv", "register.csv", "large.csv", "wide.csv")
+NAMES = (
+    *("people.parquet", "released.parquet", "forty.csv", "people.csv", "register.csv", "large.csv", "wide.csv"),
+    *("explored.parquet", "more.parquet"),
+)
 
 
 def test_the_page_has_one_place_for_every_group_of_lines(tmp_path: Path) -> None:
