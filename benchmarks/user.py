@@ -34,14 +34,14 @@ from pathlib import Path
 import duckdb
 
 from benchmarks import cliffs, spark
-from benchmarks.generate import people
+from benchmarks.generate import VISITS, people
 from benchmarks.scale.shapes import Shape
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- benchmarks.user: {} -->\n", "<!-- end -->\n"
 KEYS = ("age", "sex", "zip", "race")
-PEOPLE, REGISTER = "people, seed 7", "register, seed 3"
+PEOPLE, REGISTER, TREATED = "people, seed 7", "register, seed 3", "visits, seed 7"
 """The tables of most lines."""
 WAITING = """
 import os, sys, time
@@ -60,6 +60,12 @@ READ = "import duckdb; duckdb.execute('SELECT * FROM read_csv(?)', ['{table}']).
 GROUP = (
     "import duckdb; duckdb.execute('SELECT count(*), sum(c) FROM (SELECT {keys}, {value}, count(*) AS c "
     "FROM read_parquet(?) GROUP BY ALL)', ['{table}']).fetchall()"
+)
+DIMENSIONS = ("age", "sex", "region", "year")
+DISTINCT = (
+    "import duckdb; duckdb.execute('SELECT count(*), sum(n), sum(r), sum(s), sum(c) FROM (SELECT {keys}, "
+    "count(DISTINCT person) AS n, count(*) AS r, sum(cost) AS s, count(cost) AS c FROM read_parquet(?) GROUP BY ALL)', "
+    "['{table}']).fetchall()"
 )
 HPIVALID = (
     "import desbordante; a = desbordante.ucc.algorithms.HPIValid(); "
@@ -185,6 +191,7 @@ def tables(folder: Path, sizes: Sizes, groups: Sequence[str]) -> dict[str, Path]
     makers: dict[str, tuple[set[str], Callable[[Path], object]]] = {
         "people.parquet": ({"start", "audit", "postgres"}, lambda path: people(sizes.rows, path)),
         "released.parquet": ({"files"}, lambda path: people(sizes.served, path)),
+        "visits.parquet": ({"cube"}, lambda path: people(sizes.rows, path, select=VISITS)),
         "forty.csv": ({"start"}, lambda path: _first(folder, 40, path)),
         "people.csv": ({"audit"}, lambda path: _first(folder, sizes.small, path)),
         "register.csv": ({"columns"}, lambda path: register(sizes.register, 20, path)),
@@ -233,8 +240,7 @@ def server(table: Path, rows: int) -> Iterator[tuple[str, int]]:
 def lines(made: dict[str, Path], sizes: Sizes, adult: Path | None, url: str) -> list[Line]:
     """Every line that can be measured here."""
     found = [*_start(made), *_audits(made, sizes), *_columns(made, sizes), *(_lattice(adult) if adult else [])]
-    found += _files(made, sizes)
-    found += _explorer(made, sizes)
+    found += [*_cubes(made, sizes), *_files(made, sizes), *_explorer(made, sizes)]
     return [*found, *(_postgres(url, sizes) if url else [])]
 
 
@@ -308,6 +314,18 @@ def _columns(made: dict[str, Path], sizes: Sizes) -> list[Line]:
         found.append(Line("columns", REGISTER, named, command, *beside))
     named = f"`columns`, {sizes.wide:,} × 120, pairs, tolerance 1%, at most a minute"
     return [*found, Line("columns", REGISTER, named, pairs)]
+
+
+def _cubes(made: dict[str, Path], sizes: Sizes) -> list[Line]:
+    """Cubes of visits beside the statement that each of them needs."""
+    table = made["visits.parquet"]
+    cube = ("cube", str(table), "--dimensions", ",".join(DIMENSIONS), "--measures", "cost", "--entity", "person")
+    cube = (*cube, "--require", "threshold=10", "--to", str(table.with_name("cube.parquet")))
+    beside = (DISTINCT.format(keys=", ".join(DIMENSIONS), table=table), "bare GROUP BY, count(DISTINCT person)")
+    return [
+        Line("cube", TREATED, f"`cube` of {sizes.rows:,} rows, threshold", cube, *beside),
+        Line("cube", TREATED, "the same with dominance", (*cube, "--require", "dominance=n:1,k:85"), *beside),
+    ]
 
 
 def _files(made: dict[str, Path], sizes: Sizes) -> list[Line]:
@@ -435,7 +453,7 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
 
-GROUPS = "start,audit,columns,lattice,explorer,files,postgres,cliffs"
+GROUPS = "start,audit,cube,columns,lattice,explorer,files,postgres,cliffs"
 SPARK = "spark"
 """A group that is measured when it is named alone: its figures are those of Spark's executors (`benchmarks.spark`)."""
 

@@ -82,13 +82,17 @@ def bare(statement: Statement) -> str:
 
 
 @contextmanager
-def kept(engine: Engine, name: str, select: str) -> Iterator[Relation]:
-    """Yield a release as a relation called `name`, kept for the block where the engine can."""
+def kept(engine: Engine, name: str, select: str, step: str = "release") -> Iterator[Relation]:
+    """Yield a release as a relation called `name`, kept for the block where the engine can.
+
+    Args:
+        engine: has the table. name: of the relation. select: the SELECT of the release. step: its name in messages.
+    """
     item = f"({select})"
     if not engine.can_materialize:
-        yield Relation(item, tuple(engine.result_columns(Statement("release", select))), name)
+        yield Relation(item, tuple(engine.result_columns(Statement(step, select))), name)
         return
-    relation = engine.materialize(name, keeping(engine, "release", item))
+    relation = engine.materialize(name, keeping(engine, step, item))
     try:
         yield relation
     finally:

@@ -554,7 +554,7 @@ def write_rows(
         encoding: UTF-8, or `BOM`, of a CSV file.
         office: writes the file of a .xlsx, .sav, .dta or .duckdb from the Parquet file of its rows; None = there is no
             such.
-        notes: texts that a Parquet file has as metadata, by key.
+        notes: texts that a Parquet file has as metadata, by key; the table of a .duckdb file has one as its comment.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
     in front (OWASP, CSV injection; see `csv_cell`). Parquet keeps every value exactly.
@@ -583,7 +583,7 @@ def write_rows(
         assert office is not None
         with PrivateFolder("release") as folder:  # also for the temporary files of other packages
             rows, draft = folder.path / "rows.parquet", folder.path / ("release" + suffix)
-            written = _write_parquet(rows, names, batches, notes)
+            written = _write_parquet(rows, names, batches, notes=notes)
             office(draft, rows)
             if check is not None:
                 check(draft, rows)
@@ -667,9 +667,7 @@ def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str
 
 
 def write_database(path: Path, rows: Path) -> None:
-    """Write a DuckDB database whose only table has the rows of a Parquet file, and its note as comment.
-
-    DuckDB 1.0 and later can read it.
+    """Write a DuckDB database whose only table has the rows and the note of a Parquet file. DuckDB 1.0 can read it.
 
     Raises:
         UsageError: it cannot be written.
@@ -683,8 +681,8 @@ def write_database(path: Path, rows: Path) -> None:
         with duckdb.connect() as connection:
             connection.execute(f"ATTACH {target} AS made (STORAGE_VERSION 'v1.0.0')")
             connection.execute(f"CREATE TABLE made.{CUBE} AS FROM read_parquet([{source}])")
-            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
-            for (note,) in connection.execute(query, [str(rows), CUBE_NOTE]).fetchall():
+            query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = '{CUBE_NOTE}'"
+            for (note,) in connection.execute(query).fetchall():
                 connection.execute(f"COMMENT ON TABLE made.{CUBE} IS {literal(note, 'duckdb')}")
             connection.execute("DETACH made")
     except duckdb.Error as error:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import BOM, DATABASE, ROW_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
-from sqlaudit.base.options import FILE, FLAG, NAMES, option
+from sqlaudit.base.options import FILE, FLAG, NAMES, VIEW, option
 from sqlaudit.base.parameter_names import spelled
 
 RELEASE_SUFFIXES = (*ROW_SUFFIXES, ".sql")
@@ -146,6 +146,46 @@ class TablePublication(Publication):
         super().check()
         if self.execute and not self.created:
             raise UsageError(f"{spelled('execute', True)} needs the name of a table: {spelled('to', 'table:NAME')}.")
+
+
+@dataclass(frozen=True)
+class ViewPublication(TablePublication):
+    """The destination of a release that may become a view of the database.
+
+    Args:
+        view: the view to make, empty = none. replace: whether to replace a view of that name.
+
+    Raises:
+        UsageError: a combination that is not defined.
+    """
+
+    view: str = option("", VIEW, "Print the CREATE VIEW of the release.", RELEASE, name="publish_view")
+    replace: bool = option(
+        False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
+    )
+
+    def __post_init__(self) -> None:
+        if self.view and self.file is not None:
+            raise UsageError(f"{spelled('publish_view')} and {spelled('to')} exclude each other: give one of them.")
+        if self.execute and not self.created:
+            raise UsageError(
+                f"{spelled('execute', True)} needs a view or table. Name it with {spelled('publish_view')} or "
+                f"{spelled('to', 'table:NAME')}."
+            )
+        if self.replace and not (self.execute and self.view):
+            raise UsageError(
+                f"{spelled('replace_view', True)} needs {spelled('execute', True)} and {spelled('publish_view')}."
+            )
+
+    @property
+    def created(self) -> str:
+        """The name of what is made in the database; empty = nothing."""
+        return self.view or self.table
+
+    @property
+    def is_sql(self) -> bool:
+        """True if it is SQL that others run, so that the table's name must work outside of this session."""
+        return bool(self.view) or super().is_sql
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,8 @@ class CubeTable:
         parameters = self._judging(source or self.relation.sql)
         for parameter, measure in zip(parameters["measures"], self.measures, strict=True):
             parameter["sum"], parameter["count"] = (quote(column, "duckdb") for column in measure.columns())
+            if blocks is not None and measure.type == "BIGINT":
+                parameter["type"] = ""  # a file takes sums of any length
         names = [quote(dimension.name, "duckdb") for dimension in self.dimensions]
         given: dict[str, Any] = {"names": names, "rows": quote(ROWS, "duckdb"), "blocks": blocks, "ordered": ordered}
         return render("cubes/cube.sql", self.engine.dialect, step="cube", **given, **parameters)

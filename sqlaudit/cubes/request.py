@@ -11,7 +11,7 @@ from sqlaudit.base.files import DATABASE, is_duckdb, refuse_existing
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FILE, FLAG, NAMES, SHARE, VIEW, WHOLE, check_bounds, nested, one_of, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import RELEASE, RELEASE_SUFFIXES, TablePublication
+from sqlaudit.base.publication import RELEASE, RELEASE_SUFFIXES, ViewPublication
 from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
 from sqlaudit.lattices.request import hierarchies_option
 from sqlaudit.models.required import requirements_part
@@ -22,15 +22,11 @@ PEOPLE, ROWS = "people", "rows"
 
 
 @dataclass(frozen=True)
-class CubePublication(TablePublication):
+class CubePublication(ViewPublication):
     """The destination of a cube.
 
     Args:
-        view: the view to make, empty = none. replace: whether to replace a view of that name.
         over: whether a DuckDB file that is a cube is replaced.
-
-    Raises:
-        UsageError: a combination that is not defined.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = (*RELEASE_SUFFIXES, DATABASE)
@@ -48,18 +44,7 @@ class CubePublication(TablePublication):
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the cube, which changes with the table.", RELEASE, name="publish_view"
     )
-    replace: bool = option(
-        False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
-    )
     over: bool = False
-
-    def __post_init__(self) -> None:
-        if self.view and self.file is not None:
-            raise UsageError(f"{spelled('publish_view')} and {spelled('to')} exclude each other: give one of them.")
-        if self.replace and not (self.execute and self.view):
-            raise UsageError(
-                f"{spelled('replace_view', True)} needs {spelled('execute', True)} and {spelled('publish_view')}."
-            )
 
     def check(self) -> None:
         """Raise UsageError if the cube cannot be written, as far as that is known before any work.
@@ -74,16 +59,6 @@ class CubePublication(TablePublication):
     def is_new(self) -> bool:
         """True if the file must not exist before."""
         return self.file is not None and not (self.table or self.over) and self.file.suffix.lower() == DATABASE
-
-    @property
-    def created(self) -> str:
-        """The name of what is made in the database; empty = nothing."""
-        return self.view or self.table
-
-    @property
-    def is_sql(self) -> bool:
-        """True if it is SQL that others run, so that the table's name must work outside of this session."""
-        return bool(self.view) or super().is_sql
 
 
 @dataclass(frozen=True)

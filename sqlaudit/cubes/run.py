@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from sqlaudit.cubes.result import CubeDimension, CubeResult, CubeRule
 from sqlaudit.engines.command import command
 from sqlaudit.engines.contract import Database, Engine, View, provenance
 from sqlaudit.engines.writing import create_view
-from sqlaudit.reports.document import plural
+from sqlaudit.reports.document import listed, plural
 
 BLOCKS = "sqlaudit_blocks"
 """The name of the judged blocks, where an engine can keep them."""
@@ -74,7 +74,16 @@ def judged_blocks(table: CubeTable) -> Iterator[tuple[Relation, BlockFigures]]:
     Raises:
         UsageError: rows without a person, or negative contributions.
     """
-    with kept(table.engine, BLOCKS, bare(table.blocks())) as blocks:
+    with ExitStack() as keeping:
+        try:
+            blocks = keeping.enter_context(kept(table.engine, BLOCKS, bare(table.blocks()), "blocks"))
+        except UsageError as error:
+            if not table.measures:
+                raise
+            measures = listed([measure.name for measure in table.measures])
+            raise UsageError(
+                f"{error} Values of {measures} must be finite, with at most 16 digits before the point."
+            ) from None
         row = table.engine.run(table.figures(blocks))[0]
         checks = len(table.request.rules)
         numbers = list(map(int, row))

@@ -51,7 +51,10 @@ from sqlaudit.reports.report import moment
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-_OPTIONS = (*("dimensions", "measures", "entity", "holdings", "values", "negative", "known_contributors", "suppress"),)
+_OPTIONS = (
+    *("dimensions", "measures", "entity", "holdings", "values", "negative", "uniform", "known_contributors"),
+    "suppress",
+)
 """The options of a cube that its certificate has; it says of files that were read besides only how they are called."""
 _OF_FILE = ("columns", "blocks", "people", "rows", "smallest_block")
 """The figures that follow from the file alone."""
@@ -254,7 +257,7 @@ class CubeVerification:
             trusted=bool(name) and self.key is not None,
             differences=tuple(differences),
             notes=tuple(self._notes(state)),
-            rules=tuple(rule.text or rule.model for rule in request.requirements),
+            rules=tuple(rule.text or rule.model for rule in request.rules),
             threshold=request.threshold,
             with_table=self.with_table,
             **provenance(engine, already),
@@ -268,7 +271,7 @@ class CubeVerification:
         stated = {
             "threshold": (figures.get("threshold"), request.threshold),
             "known_contributors": (figures.get("known_contributors"), request.known_contributors),
-            "rules": (texts, self.certificate["request"]["require"]),
+            "rules": (texts, [rule.text or rule.model for rule in request.rules]),
             "measures": (figures.get("measures"), [*request.measures]),
         }
         for name, (figure, asked) in stated.items():

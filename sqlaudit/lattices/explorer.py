@@ -213,7 +213,7 @@ class Explorer:
             "lattices/lattice_level_labels.sql",
             workbench.dialect,
             step="labels of a level",
-            dictionary=self._dictionaries[place].relation,
+            dictionary=list(self._search.dictionaries.values())[place].relation,
             level=number,
             most=MOST_LABELS,
         )
@@ -244,10 +244,6 @@ class Explorer:
         if not 0 <= level <= column.height:
             raise OutOfRange(f"{column.name} has no level {level}. Its levels are 0 to {column.height}.")
         return level
-
-    @cached_property
-    def _dictionaries(self) -> list[Dictionary]:
-        return list(self._search.dictionaries.values())
 
     # --- nodes ---
 

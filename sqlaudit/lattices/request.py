@@ -30,7 +30,7 @@ from sqlaudit.base.options import (
     part,
 )
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.publication import RELEASE, BucketPublication, Suppressed
+from sqlaudit.base.publication import RELEASE, BucketPublication, Suppressed, ViewPublication
 from sqlaudit.base.spec import NullPolicy, Requirement, Roles, Target, roles_part, target_part
 from sqlaudit.lattices.search.choice import AUTO, FITS
 from sqlaudit.lattices.verdicts import Node
@@ -63,11 +63,10 @@ def hierarchies_option() -> object:
 
 
 @dataclass(frozen=True)
-class LatticePublication(BucketPublication):
+class LatticePublication(ViewPublication, BucketPublication):
     """The publication of the best node.
 
     Args:
-        view: the view to write, empty = none. replace: whether to replace a view of that name.
         suppressed: what happens to rows of failing classes.
 
     Raises:
@@ -78,9 +77,6 @@ class LatticePublication(BucketPublication):
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the best node.", RELEASE, name="publish_view", metavar="NAME"
     )
-    replace: bool = option(
-        False, FLAG, "Replace an existing view of that name.", RELEASE, name="replace_view", flags=("--replace",)
-    )
     suppressed: Suppressed = option(
         Suppressed.DROP,
         choice(Suppressed),
@@ -90,36 +86,16 @@ class LatticePublication(BucketPublication):
     )
 
     def __post_init__(self) -> None:
-        if self.view and self.file is not None:
-            raise UsageError(f"{spelled('publish_view')} and {spelled('to')} exclude each other: give one of them.")
+        super().__post_init__()
         if self.buckets is not None and (self.view or self.suppressed is Suppressed.STAR):
             raise UsageError(
                 f"{spelled('buckets_to')} needs {spelled('to')}, and leaves out rows of failing classes. Views and "
                 "starred rows have no buckets."
             )
-        if self.execute and not self.created:
-            raise UsageError(
-                f"{spelled('execute', True)} needs a view or table. Name it with {spelled('publish_view')} or "
-                f"{spelled('to', 'table:NAME')}."
-            )
-        if self.replace and not (self.execute and self.view):
-            raise UsageError(
-                f"{spelled('replace_view', True)} needs {spelled('execute', True)} and {spelled('publish_view')}."
-            )
         if self.suppressed is Suppressed.STAR and not self.wanted:
             raise UsageError(
                 f"{spelled('suppressed')} needs a release. Add {spelled('publish_view')} or {spelled('to')}."
             )
-
-    @property
-    def created(self) -> str:
-        """The name of what is made in the database; empty = nothing."""
-        return self.view or self.table
-
-    @property
-    def is_sql(self) -> bool:
-        """Return True if it is SQL that others run, so that the table's name must work outside of this session."""
-        return bool(self.view) or super().is_sql
 
 
 def _keep_walk(given: Given, _: str) -> bool:

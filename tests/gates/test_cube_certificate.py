@@ -50,7 +50,8 @@ def test_it_says_rules_dimensions_and_the_file_and_no_value() -> None:
     assert found["request"]["require"] == ["threshold=5", "dominance=n:1,k:80"]
     figures = found["figures"]
     assert (figures["threshold"], figures["blocks"], figures["people"], figures["smallest_block"]) == (5, 2, 60, 30)
-    assert figures["rules"] == [{"text": "threshold=5", "blocks": 1}, {"text": "dominance=n:1,k:80", "blocks": 0}]
+    rules = {"threshold=5": 1, "dominance=n:1,k:80": 0, "full_cell=any": 0}
+    assert figures["rules"] == [{"text": text, "blocks": blocks} for text, blocks in rules.items()]
     assert figures["left_out_people"] is None
     assert found["snapshot"]["version"]["bytes"] == Path("cube.parquet").stat().st_size
     text = Path("cube.json").read_text("utf-8")
@@ -114,7 +115,7 @@ def other_threshold(found: Certificate, least: int) -> None:
 def one_rule_less(found: Certificate) -> None:
     del found["request"]["require"][0], found["figures"]["rules"][0]
     found["request"]["require"].append("threshold=2")
-    found["figures"]["rules"].append({"text": "threshold=2", "blocks": 0})
+    found["figures"]["rules"].insert(1, {"text": "threshold=2", "blocks": 0})
     found["figures"]["threshold"] = 2
 
 
@@ -125,6 +126,7 @@ EDITS: dict[str, tuple[Callable[[Certificate], object], bool]] = {
     "all thresholds, larger than a block": (lambda c: other_threshold(c, 31), True),
     "all thresholds, smaller": (lambda c: other_threshold(c, 3), False),
     "all of a rule": (one_rule_less, False),
+    "blocks where everyone has the same": (lambda c: c["request"]["options"].update(uniform="keep"), True),
     "known contributors": (lambda c: c["figures"].update(known_contributors=1), True),
     "blocks left out": (lambda c: c["figures"]["rules"][0].update(blocks=0), False),
     "nobody left out": (lambda c: c["figures"].update(left_out_blocks=0), False),

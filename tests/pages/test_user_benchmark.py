@@ -9,8 +9,8 @@ import pytest
 from benchmarks import cliffs, user
 
 NAMES = (
-    *("people.parquet", "released.parquet", "forty.csv", "people.csv", "register.csv", "large.csv", "wide.csv"),
-    *("explored.parquet", "more.parquet"),
+    *("people.parquet", "released.parquet", "visits.parquet", "forty.csv", "people.csv"),
+    *("register.csv", "large.csv", "wide.csv", "explored.parquet", "more.parquet"),
 )
 
 

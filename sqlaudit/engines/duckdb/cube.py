@@ -85,35 +85,28 @@ def describe_cube(file: Path, label: str) -> CubeDescription:
     Raises:
         InputError: the file cannot be read, or is no cube.
     """
-    notes = _notes_of(file)
+    with duckdb.connect(":memory:", config={**FIXED}) as reader:
+        try:
+            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+            notes = reader.execute(query, [str(file), CUBE_NOTE]).fetchall()
+        except duckdb.Error:
+            notes = []
     with _loaded(file, Limits(), label) as connection:
         columns = _columns(connection)
+        noted = "SELECT comment FROM duckdb_tables() WHERE table_name = ? AND comment IS NOT NULL"
+        notes = notes or connection.execute(noted, [CUBE]).fetchall()
         ((blocks, fewest),) = connection.execute(f"SELECT count(*), min(people) FROM {CUBE}").fetchall()
     origin = _origin(notes[0][0], list(columns), blocks, fewest) if len(notes) == 1 else ""
     return CubeDescription(columns, origin or UNKNOWN, bool(origin))
 
 
-def _notes_of(file: Path) -> list[tuple[str | None]]:
-    """Return the notes on a cube: metadata of a Parquet file, or the comment on the table of a database."""
-    with duckdb.connect(":memory:", config={**FIXED}) as connection:
-        try:
-            if not is_duckdb(file):
-                query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
-                return connection.execute(query, [str(file), CUBE_NOTE]).fetchall()
-            connection.execute(f"ATTACH {literal(str(file), DIALECT)} AS published (READ_ONLY)")
-            query = "SELECT comment FROM duckdb_tables() WHERE database_name = 'published'"
-            return connection.execute(query).fetchall()
-        except duckdb.Error:
-            return []
-
-
-def _origin(note: str | None, columns: list[str], blocks: int, fewest: int | None) -> str:
+def _origin(note: str, columns: list[str], blocks: int, fewest: int | None) -> str:
     """Return how a cube was made, by the note in its file; empty where the file is not the one that got the note.
 
     Agents read the sentence, so of the note's texts it has those only that are rules.
     """
     try:
-        made = json.loads(note or "")
+        made = json.loads(note)
         threshold, rules = int(made["threshold"]), [str(rule) for rule in made["rules"]]
         is_same = [*map(str, made["columns"])] == columns and made["blocks"] == blocks
     except (ValueError, TypeError, KeyError):
@@ -247,6 +240,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, file: Path, label: str) -> None
         if connection.execute(_CONTENTS).fetchall() != [("main", CUBE, "table")]:
             raise InputError(f"{label} is no cube: it must have the table {CUBE} and nothing else.")
         connection.execute(f"CREATE TABLE {CUBE} AS FROM published.main.{CUBE}")
+        for (note,) in connection.execute("SELECT comment FROM duckdb_tables() WHERE comment IS NOT NULL").fetchall():
+            connection.execute(f"COMMENT ON TABLE {CUBE} IS {literal(note, DIALECT)}")
         connection.execute("DETACH published")
     except duckdb.Error:
         raise InputError(

@@ -202,6 +202,7 @@ def test_a_table_of_people_is_no_cube(cube: Path, columns: str, said: str) -> No
     assert said in ran.err
 
 
+@pytest.mark.parametrize("cube", ["parquet"], indirect=True)
 def test_the_file_of_a_cube_says_how_it_was_made(cube: Path) -> None:
     """Another table, or the same with fewer blocks, does not pass for a cube that was checked, even with its note."""
     made = "sqlaudit cube made it: groups of at least 5 people, one for each row of its table, which meet threshold=5, "
