@@ -306,8 +306,9 @@ class AnswerReader:
             return False
         if rows.columns[0].kind not in NUMBERS:
             return False
-        given = {"source": rows, "value": Raw(quote("flag", self.dialect))}
-        return self.engine.run(render("tabular/answer_flag.sql", self.dialect, step="flags", **given))[0][0] == 1
+        value_sql = Raw(quote("flag", self.dialect))
+        statement = render("tabular/answer_flag.sql", self.dialect, step="flags", source=rows, value=value_sql)
+        return bool(self.engine.run(statement)[0][0])
 
     def _reasons(self) -> Iterator[str]:
         """Yield why nothing passes, apart from single columns."""
