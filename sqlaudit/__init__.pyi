@@ -773,8 +773,8 @@ def cube(
         margins: totals of the table that are published elsewhere, a file with columns as in the cube; repeatable.
         show_blocks: show the first blocks of the cube.
         publish_sql: print the SELECT that makes the release.
-        to: write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a table:
-            table:NAME.
+        to: write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, a new .duckdb file, its SELECT to a .sql file,
+            or make it a table: table:NAME.
         bom: begin .csv files with a byte order mark (UTF-8), by which Excel knows their encoding.
         execute: make the view or table in the database, over a separate connection; nothing else is written there.
         publish_view: print the CREATE VIEW of the cube, which changes with the table.

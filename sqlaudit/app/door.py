@@ -12,6 +12,7 @@ import hmac
 import os
 import re
 import secrets
+from asyncio import BaseTransport, Transport
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -19,9 +20,12 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 LARGEST_BODY = 64 * 1024
 """Bytes of a form. A file is never sent: the browser sends its path."""
+PATIENCE = 10.0
+"""Seconds in which the head of a request has to come."""
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -99,6 +103,7 @@ class Door:
             ),
             (not is_entrance and not site, 403, "This window is not part of other pages."),
             (is_change and kind != _FORM, 415, "This window takes no files: it reads them where they are."),
+            (b"transfer-encoding" in headers, 411, "This window takes only forms that say how long they are."),
             (not is_entrance and not self._knows(headers), 401, "Open this window by its file or icon: sqlaudit app"),
         )
         return next((PlainTextResponse(text, status) for refused, status, text in refusals if refused), None)
@@ -106,9 +111,10 @@ class Door:
     def _knows(self, headers: Mapping[bytes, Sequence[bytes]]) -> bool:
         """Return True if the request has the cookie."""
         cookie = b"; ".join(headers.get(b"cookie", ())).decode("latin-1")
-        pairs = (part.strip().partition("=") for part in cookie.split(";"))
-        session = next((value for name, _, value in pairs if name == self._cookie), "")
-        return hmac.compare_digest(session.encode(), self._session.encode())
+        pairs = [part.strip().partition("=") for part in cookie.split(";")]
+        # A server on another port of the same address can set a cookie of this name, too, which may come first
+        sessions = [value.encode() for name, _, value in pairs if name == self._cookie]
+        return any(hmac.compare_digest(session, self._session.encode()) for session in sessions)
 
     @property
     def _cookie(self) -> str:
@@ -132,6 +138,31 @@ class Door:
         response = RedirectResponse("/", 303)
         response.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         await response(scope, receive, send)
+
+
+class DoorConnection(H11Protocol):
+    """A connection that ends if no whole request comes, or at once if it is another user's.
+
+    Only so many are served at a time: those that wait for ever would keep out the browser.
+    """
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Begin to wait for a request."""
+        assert isinstance(transport, Transport)
+        super().connection_made(transport)
+        if self.server is None or not _is_ours(self.client, self.server[1] or 0):
+            transport.close()
+        self._wait()
+
+    def _wait(self) -> None:
+        self.loop.call_later(PATIENCE, self._end_if_nothing_came, self.cycle)
+
+    def _end_if_nothing_came(self, last: RequestResponseCycle | None) -> None:
+        if self.transport.is_closing():
+            return
+        if self.cycle is last and (last is None or last.response_complete):
+            self.transport.close()
+        self._wait()
 
 
 async def read_form(request: Request) -> list[tuple[str, str]] | None:

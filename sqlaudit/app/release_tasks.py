@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 Policy = Mapping[str, Any]
 _DRAWN = 400
 """Combinations that the picture has at most, besides those that no other beats."""
-_SHOWN = 40
-"""Labels of a level that are shown when a person asks for them."""
 _NOT_MET = "The release does not meet your requirement, so nothing was written. Choose coarser levels."
 
 
@@ -147,7 +145,7 @@ def combination(table: OpenTable, policy: Policy, levels: Mapping[str, str]) -> 
 def labels(table: OpenTable, policy: Policy, column: str, level: str) -> Mapping[str, Any]:
     """Return the first labels of a level, which a person has asked for, and their number."""
     found = _explored(table, policy).explorer.labels(column, level)
-    return {"labels": list(found.labels[:_SHOWN]), "groups": found.groups}
+    return {"labels": list(found.labels), "groups": found.groups}
 
 
 @task

@@ -58,7 +58,7 @@ def serve(
             "The window needs the packages starlette and uvicorn: pip install 'sqlaudit[app]'."
         ) from None
     del starlette
-    from sqlaudit.app.door import Door
+    from sqlaudit.app.door import Door, DoorConnection
     from sqlaudit.app.folders import Folders
     from sqlaudit.app.window import Window, make_app
 
@@ -68,7 +68,7 @@ def serve(
     door = Door(make_app(window), sockets[0].getsockname()[1])
     config = uvicorn.Config(
         door,
-        http="h11",
+        http=DoorConnection,
         ws="none",
         lifespan="off",
         access_log=False,

@@ -54,6 +54,7 @@ DOING = {
     "": "Reading the table",
     "sheets": "Looking for sheets",
     "describe": "Reading the table",
+    "spread": "Drawing how values are spread",
     "verdict": "Looking for people who can be singled out",
     "causes": "Looking for the columns that cause it",
     "population": "Estimating what the sample shows of its population",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import EngineError, SqlauditError
-from sqlaudit.base.files import Batches, write_rows
+from sqlaudit.base.files import DATABASE, Batches, write_database, write_rows
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import quote
 from sqlaudit.base.office_files import FORMATS, Variable, names_in_file, read_variables, refusal, write_office
@@ -64,7 +64,10 @@ def write_file(
     format = FORMATS.get(file.suffix.lower(), "")
     variables = _variables_of(engine, origin) if origin is not None and format in ("spss", "stata") else {}
     report = None if engine.progress is None else partial(engine.progress, "write the file")
+    office: Callable[[Path, Path], None]
     office = partial(write_office, file=file, names=names, variables=variables, report=report)
+    if file.suffix.lower() == DATABASE:
+        office = write_database
     compare = partial(_compare, engine, file, names) if format else None
     count = write_rows(file, names, batches, check or compare, encoding=encoding, office=office, notes=notes)
     renamed = [pair for pair in zip(names, names_in_file(file, names), strict=True) if pair[0] != pair[1]]

@@ -345,6 +345,17 @@ def is_sqlite(path: str | Path) -> bool:
         return False
 
 
+def is_duckdb(path: str | Path) -> bool:
+    """Return True if a file is a DuckDB database, by its first bytes."""
+    if not is_file(path):
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        return False
+
+
 def is_folder(path: str | Path) -> bool:
     """Return True if a path is a folder; see `exists`."""
     return os.path.isdir(path)  # noqa: PTH112
@@ -404,6 +415,8 @@ def no_name(path: str | Path) -> InputError:
 TABLE_SUFFIXES = (".csv", ".parquet")
 ROW_SUFFIXES = (".csv", ".parquet", ".xlsx", ".sav", ".dta")
 """The endings of files for the rows of a release."""
+DATABASE, CUBE = ".duckdb", "cube"
+"""The ending of a DuckDB database that is made for one table, and the name of that table."""
 CUBE_NOTE = "sqlaudit_cube"
 """The key of the metadata of a Parquet file that say how its cube was made, as JSON."""
 BOM = "utf-8-sig"
@@ -481,8 +494,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_destination(path)
     final = resolved(path)
-    if _only_new.get() and os.path.lexists(path):
-        raise _is_there(path)
+    if _only_new.get():
+        refuse_existing(path)
     special = exists(final) and not is_file(final)
     temporary = final if special else temporary_beside(final)
     try:
@@ -499,6 +512,12 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if not special:
             forget(temporary)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise UsageError if a file, or a link of that name, exists."""
+    if os.path.lexists(path):
+        raise _is_there(path)
 
 
 def _is_there(path: Path) -> UsageError:
@@ -528,12 +547,13 @@ def write_rows(
     """Write rows as a stream into a file, by the ending of its name; return the number of rows.
 
     Args:
-        path: the file, ending in .csv or .parquet, or .xlsx, .sav or .dta. names: the column names.
+        path: the file, ending in .csv or .parquet, or .xlsx, .sav, .dta or .duckdb. names: the column names.
         batches: rows, some thousand at a time.
         check: is called with the temporary file before it replaces the old one, and may raise an error; for .xlsx, .sav
             and .dta also with the Parquet file of its rows.
         encoding: UTF-8, or `BOM`, of a CSV file.
-        office: writes the file of a .xlsx, .sav or .dta from the Parquet file of its rows; None = there is no such.
+        office: writes the file of a .xlsx, .sav, .dta or .duckdb from the Parquet file of its rows; None = there is no
+            such.
         notes: texts that a Parquet file has as metadata, by key.
 
     In CSV a missing value is an empty field, and a text that a spreadsheet would run as a formula gets an apostrophe
@@ -550,7 +570,7 @@ def write_rows(
         2
         "n,text\\n1,'=1+1\\n2,\\n"
     """
-    check_destination(path, TABLE_SUFFIXES if office is None else ROW_SUFFIXES)
+    check_destination(path, TABLE_SUFFIXES if office is None else (*ROW_SUFFIXES, DATABASE))
     suffix = path.suffix.lower()
     with replacing(path) as temporary:
         if suffix in (".csv", ".parquet"):
@@ -563,7 +583,7 @@ def write_rows(
         assert office is not None
         with PrivateFolder("release") as folder:  # also for the temporary files of other packages
             rows, draft = folder.path / "rows.parquet", folder.path / ("release" + suffix)
-            written = _write_parquet(rows, names, batches)
+            written = _write_parquet(rows, names, batches, notes)
             office(draft, rows)
             if check is not None:
                 check(draft, rows)
@@ -644,6 +664,31 @@ def _convert(spool: Path, path: Path, names: Sequence[str], types: dict[str, str
             connection.execute(f"COPY written TO {target} (FORMAT parquet, COMPRESSION zstd{metadata})")
     except duckdb.Error as error:  # its message may quote a value
         raise UsageError(f"The Parquet file could not be written ({type(error).__name__}).") from None
+
+
+def write_database(path: Path, rows: Path) -> None:
+    """Write a DuckDB database whose only table has the rows of a Parquet file, and its note as comment.
+
+    DuckDB 1.0 and later can read it.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    import duckdb
+
+    from sqlaudit.base.names import literal
+
+    target, source = (literal(str(file), "duckdb") for file in (path, rows))
+    try:
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH {target} AS made (STORAGE_VERSION 'v1.0.0')")
+            connection.execute(f"CREATE TABLE made.{CUBE} AS FROM read_parquet([{source}])")
+            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+            for (note,) in connection.execute(query, [str(rows), CUBE_NOTE]).fetchall():
+                connection.execute(f"COMMENT ON TABLE made.{CUBE} IS {literal(note, 'duckdb')}")
+            connection.execute("DETACH made")
+    except duckdb.Error as error:
+        raise UsageError(f"The DuckDB file could not be written ({type(error).__name__}).") from None
 
 
 _KINDS = {str: "VARCHAR", bool: "BOOLEAN"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import BOM, ROW_SUFFIXES, check_destination
+from sqlaudit.base.files import BOM, DATABASE, ROW_SUFFIXES, check_destination
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import FILE, FLAG, NAMES, VIEW, option
 from sqlaudit.base.parameter_names import spelled
@@ -37,7 +38,7 @@ def check_file(path: Path, suffixes: Sequence[str] = ROW_SUFFIXES, *, bom: bool 
     suffix = path.suffix.lower()
     if bom and suffix != ".csv":
         raise UsageError(f"{spelled('bom', True)} applies to .csv files only, and {str(path)!r} is not one.")
-    if suffix not in (".csv", ".parquet", ".sql"):
+    if suffix not in (".csv", ".parquet", ".sql", DATABASE):
         from sqlaudit.base.office_files import check_packages
 
         check_packages(path)
@@ -62,6 +63,8 @@ class Publication:
         keep: columns that are written although they look like direct identifiers.
     """
 
+    suffixes: ClassVar[tuple[str, ...]] = RELEASE_SUFFIXES
+    """The endings of files that it is written to."""
     with_sql: bool = option(False, FLAG, "Print the SELECT that makes the release.", RELEASE, name="publish_sql")
     file: Path | None = option(
         None,
@@ -116,7 +119,7 @@ class Publication:
             UsageError: the file cannot be written.
         """
         if self.file is not None and not self.table:
-            check_file(self.file, RELEASE_SUFFIXES, bom=self.bom)
+            check_file(self.file, self.suffixes, bom=self.bom)
         elif self.bom:
             raise UsageError(f"{spelled('bom', True)} needs a .csv file: {spelled('to', 'release.csv')}.")
 

@@ -51,12 +51,12 @@ def parameters_of(request: AuditRequest, db: bool) -> dict[str, object]:
     return ({"presets": presets} if presets else {}) | {
         "target": request.target.label or request.target.relation,
         "database": db,
-        "read": _non_default_options(request.target.read),
-        "where": _digest(request.target.where),
-        "query": _digest(request.target.query),
-        "inputs": _digest(json.dumps(plain(request.inputs), sort_keys=True)) if request.inputs else None,
-        "roles": _non_default_options(request.roles) | _non_default_options(request.roles.sampling),
-        "coverage": _non_default_options(request.coverage),
+        "read": non_default_options(request.target.read),
+        "where": digest_of_text(request.target.where),
+        "query": digest_of_text(request.target.query),
+        "inputs": digest_of_text(json.dumps(plain(request.inputs), sort_keys=True)) if request.inputs else None,
+        "roles": non_default_options(request.roles) | non_default_options(request.roles.sampling),
+        "coverage": non_default_options(request.coverage),
         "require": [requirement.text for requirement in request.requirements],
         "shown": {
             "failing_classes": request.failing_classes,
@@ -152,7 +152,7 @@ def build_command(parameters: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _non_default_options(request: object) -> dict[str, object]:
+def non_default_options(request: object) -> dict[str, object]:
     """Return the options of a request that differ from their defaults, by the parameter's name."""
     values = {option.name: (getattr(request, name), option.default) for name, option in options_of(type(request))}
     changed = {name: (value, plain(value)) for name, (value, default) in values.items() if value != default}
@@ -163,13 +163,15 @@ def _non_default_options(request: object) -> dict[str, object]:
     }
 
 
-def _digest(text: str) -> str | None:
+def digest_of_text(text: str) -> str | None:
+    """Return the SHA-256 of a text; None for an empty one."""
     return hashlib.sha256(text.encode()).hexdigest() if text else None
 
 
 # The file: built from a finished audit, written, and read by someone who does not trust it.
 
 SCHEMA = "sqlaudit-certificate/1"
+CUBE_SCHEMA = "sqlaudit-cube-certificate/1"
 LARGEST = 50_000_000
 """Most bytes of a certificate; a larger file was not written by this program."""
 MOST_REQUIRED = 100
@@ -262,17 +264,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file cannot be read, or is not a certificate.
     """
-    text = _read_bytes(path, LARGEST + 1)
-    if len(text) > LARGEST:
-        raise InputError(f"{path} is too large to be a certificate.")
-    try:
-        certificate = json.loads(
-            text.decode(), object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
-        )
-    except (ValueError, RecursionError):
-        raise InputError(f"{path} is not JSON. An audit with {spelled('certificate')} writes one.") from None
-    if not isinstance(certificate, dict) or certificate.get("schema") != SCHEMA:
-        raise InputError(f"{path} is not a certificate ({SCHEMA}). An audit with {spelled('certificate')} writes one.")
+    certificate = read_schema(path, SCHEMA)
     _check_shape(path, certificate)
     if '"as_written"' in json.dumps(certificate["figures"]):
         raise InputError(
@@ -282,14 +274,36 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return certificate
 
 
+def read_schema(path: Path, *schemas: str) -> dict[str, Any]:
+    """Return the JSON in a file with one of these schemas. Only the schema and the depth are checked.
+
+    Raises:
+        InputError: the file cannot be read, or is not a certificate.
+    """
+    text = _read_bytes(path, LARGEST + 1)
+    if len(text) > LARGEST:
+        raise InputError(f"{path} is too large to be a certificate.")
+    try:
+        certificate = json.loads(
+            text.decode(), object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
+        )
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} is not JSON. An audit with {spelled('certificate')} writes one.") from None
+    if not isinstance(certificate, dict) or certificate.get("schema") not in schemas:
+        raise InputError(
+            f"{path} is not a certificate ({schemas[0]}). An audit with {spelled('certificate')} writes one."
+        )
+    if _measure_depth(certificate) > DEEPEST:
+        raise InputError(f"{path}: {UNREADABLE.format('text')}")
+    return certificate
+
+
 def _check_shape(path: Path, certificate: Mapping[str, Any]) -> None:
     """Refuse a file that this program would not have written.
 
     Raises:
         InputError: a part is missing or of another type.
     """
-    if _measure_depth(certificate) > DEEPEST:
-        raise InputError(f"{path}: {UNREADABLE.format('text')}")
     parameters = certificate["request"] if isinstance(certificate.get("request"), dict) else {}
     requirement_texts, steps = (
         part if isinstance(part, list) else [] for part in (parameters.get("require"), certificate.get("sql"))
@@ -300,10 +314,10 @@ def _check_shape(path: Path, certificate: Mapping[str, Any]) -> None:
     outer = {name: name in parts and isinstance(parts[name], kind) for name, kind in _SHAPE.items()}
     inner = {
         "request.require": all(isinstance(text, str) for text in requirement_texts),
-        "request.presets": _has_options_of({"presets": parameters.get("presets", [])}, list),
-        "request.read": _is_read_options(parameters.get("read")),
-        "request.roles": _has_options_of(parameters.get("roles"), str | bool | int),
-        "request.coverage": _has_options_of(parameters.get("coverage"), str | bool),
+        "request.presets": has_options_of({"presets": parameters.get("presets", [])}, list),
+        "request.read": is_read_options(parameters.get("read")),
+        "request.roles": has_options_of(parameters.get("roles"), str | bool | int),
+        "request.coverage": has_options_of(parameters.get("coverage"), str | bool),
         "request.shown": _is_shown_options(parameters.get("shown")),
         "sql": all(isinstance(part, dict) and {"step", "sql"} == set(part) for part in steps),
         "signature": isinstance(certificate.get("signature", {}), dict),
@@ -325,7 +339,7 @@ def _measure_depth(value: object) -> int:
     return depth
 
 
-def _has_options_of(options: object, kind: Any) -> bool:
+def has_options_of(options: object, kind: Any) -> bool:
     """True if each option is of this type, or a list of texts."""
     values = options.values() if isinstance(options, dict) else ()
     lists = [option for option in values if isinstance(option, list)]
@@ -333,11 +347,11 @@ def _has_options_of(options: object, kind: Any) -> bool:
     return texts and all(isinstance(option, kind) for option in values if not isinstance(option, list))
 
 
-def _is_read_options(read: Any) -> bool:
+def is_read_options(read: Any) -> bool:
     """True if these are options on reading a file: texts and flags, and a number of lines to skip."""
     if not isinstance(read, dict) or type(read.get("skip", 0)) is not int:
         return False
-    return _has_options_of({name: value for name, value in read.items() if name != "skip"}, str | bool)
+    return has_options_of({name: value for name, value in read.items() if name != "skip"}, str | bool)
 
 
 def _is_shown_options(shown: object) -> bool:
@@ -396,7 +410,7 @@ def refuse_untrusted(names: Iterable[str], relation: Relation, dialect: str) -> 
         if not all(map(_is_safe_node, guard_expression(name, dialect, "certificate").walk())):
             raise UsageError(
                 "The certificate has SQL in the place of a column that is more than arithmetic, CASE and common "
-                "functions. It was not run. Read it in the certificate, under request.roles. If you trust it, add "
+                "functions. It was not run. Read it in the certificate, under request. If you trust it, add "
                 f"{spelled('trust_expressions', True)}."
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,15 @@ def compare_certificate(
                 yield Difference(f"{part}: {name}", _shorten(certified, name), _shorten(current, name))
     if same_versions:
         yield from _compare_statements(certificate["sql"], now["sql"])
+
+
+def count_compared(certificate: Mapping[str, Any], now: Mapping[str, Any], same_versions: bool) -> dict[str, int]:
+    """Return how many values of each part `compare_certificate` compares."""
+    counts = {
+        part: len({name for state in (certificate, now) for name, _ in _flatten(state[part])})
+        for part in ("snapshot", "figures")
+    }
+    return {**counts, "sql": max(len(certificate["sql"]), len(now["sql"]))} if same_versions else counts
 
 
 def _compare_statements(certified: list[dict[str, object]], now: list[dict[str, object]]) -> Iterator[Difference]:
@@ -154,8 +163,11 @@ def _digest_files(request: AuditRequest) -> dict[str, object] | None:
     from sqlaudit.engines.writing import files_named
 
     files = sorted(files_named(request.target.relation))
-    if not files:
-        return None
+    return digest_files(files) if files else None
+
+
+def digest_files(files: Sequence[Path]) -> dict[str, object]:
+    """Return the number of some files, their bytes, and one SHA-256 of all."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as opened:
@@ -187,6 +199,41 @@ def audit_certified(
     snapshot = snapshot_of(engine, request, relation)
     certificate = build_certificate(result, parameters, snapshot, relation, engine.private_prefix)
     return result, certificate if key is None else sign_certificate(certificate, key)
+
+
+def check_signature(certificate: Mapping[str, Any], key: Ed25519PublicKey | None) -> tuple[str, str]:
+    """Return the state of a certificate's signature, as `VerifyResult` has it, and the fingerprint of its key.
+
+    Args:
+        certificate: the certificate. key: the key that must have signed it; None = any.
+    """
+    if "signature" not in certificate:
+        return "none", ""
+    if key is None and not can_sign():
+        return "unchecked", ""
+    name = verify_signature(certificate, key)
+    return ("valid" if name else "invalid"), name
+
+
+def signature_differences(state: str, key: Ed25519PublicKey | None) -> Iterator[Difference]:
+    """Yield what is wrong with a signature in this state."""
+    if state == "invalid":
+        signer = "by the key that you named" if key is not None else "by the key that it names"
+        yield Difference("signature", "a signature", f"not one of this text {signer}")
+    elif state == "none" and key is not None:
+        yield Difference("signature", "none", "one was asked for")
+
+
+def signature_note(state: str, key: Ed25519PublicKey | None) -> str:
+    """Return the sentence on a signature in this state."""
+    return {
+        "none": "The certificate is not signed, so its author is unknown.",
+        "unchecked": "The certificate is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",
+        "invalid": "Do not trust the certificate: it was changed after signing, or signed with another key.",
+        "valid": "The certificate is signed by the key that you named."
+        if key is not None
+        else f"The certificate is signed with an unknown key. Name the key that you trust with {spelled('key')}.",
+    }[state]
 
 
 @dataclass(frozen=True)
@@ -230,7 +277,7 @@ class Verification:
             "snapshot": snapshot_of(engine, self.request, relation),
             "sql": normalize_statements(result.statements, relation, engine.private_prefix),
         }
-        state, name = self._check_signature()
+        state, name = check_signature(self.certificate, self.key)
         return VerifyResult(
             certificate=str(self.file),
             target=self.request.target.name,
@@ -246,25 +293,14 @@ class Verification:
             key=name,
             trusted=bool(name) and self.key is not None,
             differences=tuple(self._find_differences(state, now, result)),
+            compared=count_compared(self.certificate, now, self._same_versions(result)),
             notes=tuple(self._make_notes(state, result)),
             **provenance(engine, executed_before),
         )
 
-    def _check_signature(self) -> tuple[str, str]:
-        if "signature" not in self.certificate:
-            return "none", ""
-        if self.key is None and not can_sign():
-            return "unchecked", ""
-        name = verify_signature(self.certificate, self.key)
-        return ("valid" if name else "invalid"), name
-
     def _find_differences(self, state: str, now: Mapping[str, object], result: AuditResult) -> Iterator[Difference]:
         """Yield the differences of the signature, the command, the given texts and the figures."""
-        if state == "invalid":
-            signer = "by the key that you named" if self.key is not None else "by the key that it names"
-            yield Difference("signature", "a signature", f"not one of this text {signer}")
-        elif state == "none" and self.key is not None:
-            yield Difference("signature", "none", "one was asked for")
+        yield from signature_differences(state, self.key)
         parameters = self.certificate["request"]
         if self.certificate["command"] != build_command(parameters):
             yield Difference("command", "another one", "its roles and requirements give a different command")
@@ -277,14 +313,7 @@ class Verification:
 
     def _make_notes(self, state: str, result: AuditResult) -> Iterator[str]:
         """Yield the sentences on the signature and the versions."""
-        yield {
-            "none": "The certificate is not signed, so its author is unknown.",
-            "unchecked": "The certificate is signed, but the signature was not checked: pip install 'sqlaudit[sign]'.",
-            "invalid": "Do not trust the certificate: it was changed after signing, or signed with another key.",
-            "valid": "The certificate is signed by the key that you named."
-            if self.key is not None
-            else f"The certificate is signed with an unknown key. Name the key that you trust with {spelled('key')}.",
-        }[state]
+        yield signature_note(state, self.key)
         if not self._same_versions(result):
             yield (
                 "It was made by other versions of sqlaudit or the database. Its SQL was not compared, and checksums "

@@ -117,27 +117,19 @@ def _certified_audit(
     Raises:
         UsageError: the certificate cannot be written, or the audit would run statements that cannot be repeated.
     """
-    from sqlaudit.base.files import check_destination
-    from sqlaudit.certificates.certificate import make_key, read_private_key, write_certificate
     from sqlaudit.certificates.making import audit_certified
 
-    file = further.file
-    assert file is not None
-    check_destination(file, (".json",))
     if further.failing_classes_to is not None:
         raise UsageError("--certificate and --failing-classes-to exclude each other: use two runs.")
     if request.criteria:
         raise UsageError("--certificate and --criteria exclude each other: use two runs.")
     if "population" in request.inputs and request.target.reading is not None and request.target.reading.tables:
         raise UsageError("A certificate has no --read beside a population. Write 'read' under it in the inputs file.")
-    if further.new_key and further.key is not None:
-        tell(f"created the key {str(further.key)!r}; publish its public half, {str(make_key(further.key))!r}.")
-    key = None if further.key is None else read_private_key(further.key)
+    key = further.signing_key()
 
     def audit(engine: Engine, request: AuditRequest) -> AuditResult:
         result, certificate = audit_certified(engine, request, db, key)
-        write_certificate(file, certificate)
-        tell(f"wrote the certificate to {str(file)!r}{'' if key is None else ', signed'}.")
+        further.write(certificate)
         return result
 
     return audit

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,6 +39,7 @@ from sqlaudit.base.spec import (
     Target,
     table_options_from_texts,
 )
+from sqlaudit.cli.exits import tell
 from sqlaudit.cli.output import COVER, output_for
 from sqlaudit.cli.requests import (
     PATH,
@@ -54,6 +55,9 @@ from sqlaudit.cli.requests import (
 )
 from sqlaudit.reports.document import About
 from sqlaudit.reports.formats import FORMATS
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _SHOW = "SQL"
 
@@ -77,19 +81,15 @@ class Work(Trace):
 
 
 @dataclass(frozen=True)
-class FurtherReports:
-    """Further outputs of an audit.
+class CertificateFile:
+    """The certificate of what a command found or made.
 
     Args:
-        failing_classes_to: the file for all failing classes.
-        file: the file for a certificate.
-        key: the private key that signs the certificate.
+        file: the file for it; None = none.
+        key: the private key that signs it.
         new_key: True if this key is to be made first.
     """
 
-    failing_classes_to: Path | None = option(
-        None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE", writes=True
-    )
     file: Path | None = option(
         None,
         FILE,
@@ -115,6 +115,42 @@ class FurtherReports:
             raise UsageError("--certificate-key needs --certificate: name the file to sign.")
         if self.new_key and self.key is None:
             raise UsageError("--new-key needs --certificate-key: name the key's file.")
+
+    def signing_key(self) -> Ed25519PrivateKey | None:
+        """Return the key that signs, which is made first if requested. Read it before any work begins.
+
+        Raises:
+            UsageError: the certificate cannot be written. InputError: the key cannot be read.
+        """
+        from sqlaudit.base.files import check_destination
+        from sqlaudit.certificates.certificate import make_key, read_private_key
+
+        assert self.file is not None
+        check_destination(self.file, (".json",))
+        if self.new_key and self.key is not None:
+            tell(f"created the key {str(self.key)!r}; publish its public half, {str(make_key(self.key))!r}.")
+        return None if self.key is None else read_private_key(self.key)
+
+    def write(self, certificate: Mapping[str, object]) -> None:
+        """Write the certificate, and say so."""
+        from sqlaudit.certificates.certificate import write_certificate
+
+        assert self.file is not None
+        write_certificate(self.file, certificate)
+        tell(f"wrote the certificate to {str(self.file)!r}{'' if self.key is None else ', signed'}.")
+
+
+@dataclass(frozen=True)
+class FurtherReports(CertificateFile):
+    """Further outputs of an audit.
+
+    Args:
+        failing_classes_to: the file for all failing classes.
+    """
+
+    failing_classes_to: Path | None = option(
+        None, FILE, "Write all failing classes to a .csv or .parquet file.", CLASSES, metavar="FILE", writes=True
+    )
 
 
 def target_of(
@@ -334,6 +370,9 @@ def output_options_with(owner: str = "--owner") -> OptionGroup:
 
 output_options = output_options_with()
 """Format, file and cover page of the report; the command gets `output: Output`."""
+
+certificate_options = request_options(CertificateFile, "certificate")
+"""The certificate of what is made; the command gets `certificate: CertificateFile`."""
 
 further_options = request_options(FurtherReports, "further")
 """Further outputs of an audit; the command gets `further: FurtherReports`."""

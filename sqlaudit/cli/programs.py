@@ -37,7 +37,9 @@ _table_option = in_section("Tables for agents")
         "--db", metavar="DATABASE", help="A DuckDB or SQLite file, a PostgreSQL URL or conninfo, or a Spark."
     ),
     _table_option("--tables", multiple=True, metavar="TABLES", help="With --db: tables to offer. [default: all]"),
-    _table_option("--cube", metavar="FILE", help="A .parquet file of sqlaudit cube, on which any query may run."),
+    _table_option(
+        "--cube", metavar="FILE", help="A .parquet or .duckdb file of sqlaudit cube, on which any query may run."
+    ),
     read_options,
     limit_options,
 )

@@ -282,7 +282,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
     Raises:
         UsageError: no such column, or no such level.
     """
-    texts = [_split_level(text, relation) for text in request.dimensions]
+    texts = [split_level(text, relation) for text in request.dimensions]
     resolved = tuple(resolve(name, relation, engine.dialect, about("dimensions")) for name, _ in texts)
     columns = in_one_spelling(engine, relation, ResolvedRoles(resolved, (), (), None)).quasi_identifiers
     hierarchies = read_hierarchies(request.hierarchies or {}).for_columns([name for name, _ in texts], "dimension")
@@ -312,7 +312,7 @@ def _dimensions(engine: Engine, relation: Relation, request: CubeRequest, planne
     return tuple(dimensions)
 
 
-def _split_level(text: str, relation: Relation) -> tuple[str, str]:
+def split_level(text: str, relation: Relation) -> tuple[str, str]:
     """Return a dimension and the level behind it; a column or an expression with `=` in it has none."""
     name, _, level = split_at_equals(text)
     is_level = level.strip() and find_column(text, relation) is None and find_column(name, relation) is not None

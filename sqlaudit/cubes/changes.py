@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from sqlaudit.audits.written import write_file
 from sqlaudit.base.columns_of import find_column
 from sqlaudit.base.errors import UsageError
-from sqlaudit.base.files import PrivateFolder
+from sqlaudit.base.files import PrivateFolder, is_duckdb
 from sqlaudit.base.names import shown, typed
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation
@@ -41,9 +42,28 @@ def judge_changes(table: CubeTable, blocks: Relation) -> tuple[CubeChange, ...]:
         newest = Target(relation=str(file), read=ReadOptions(format="parquet"), label="the new cube")
         changes: list[CubeChange] = []
         for older in table.request.before:
-            with connect(None, table.engine.limits_left(), older, newest) as reader:
-                changes += _compare(reader, table, older, newest)
+            published = readable(older, folder.path)
+            with connect(None, table.engine.limits_left(), published, newest) as reader:
+                changes += _compare(reader, table, published, newest)
     return tuple(changes)
+
+
+def readable(published: Target, folder: Path) -> Target:
+    """Return a file as a target that an engine opens: of a cube in a DuckDB database, a copy as Parquet.
+
+    Args:
+        published: the file. folder: a private folder, for the copy.
+
+    Raises:
+        InputError: a database that has anything beside a cube.
+    """
+    if not is_duckdb(published.relation):
+        return published
+    from sqlaudit.engines.duckdb.cube import parquet_of
+
+    copy = folder / "published.parquet"
+    parquet_of(Path(published.relation), copy, published.name)
+    return Target(relation=str(copy), read=ReadOptions(format="parquet"), label=published.name)
 
 
 def _compare(reader: Engine, table: CubeTable, older: Target, newest: Target) -> Iterator[CubeChange]:

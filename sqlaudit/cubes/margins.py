@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from sqlaudit.audits.written import write_file
@@ -15,6 +16,7 @@ from sqlaudit.base.relation import Relation, Statement
 from sqlaudit.base.spec import ReadOptions, Target
 from sqlaudit.base.sql import Raw, render
 from sqlaudit.cubes.blocks import CubeTable
+from sqlaudit.cubes.changes import readable
 from sqlaudit.cubes.result import CubeMargins
 from sqlaudit.engines import connect
 from sqlaudit.reports.document import plural
@@ -36,7 +38,8 @@ def judge_margins(table: CubeTable, blocks: Relation, kept_rows: int) -> CubeMar
     places: set[int] = set()
     measures: set[int] = set()
     for target in table.request.margins:
-        own, figures = _check_totals(table, target)
+        with PrivateFolder("margins") as folder:
+            own, figures = _check_totals(table, readable(target, folder.path), folder.path / "totals.parquet")
         places |= set(own)
         measures |= {place for place, one in enumerate(table.measures) if set(one.columns()) & set(figures)}
     groups = [row for rows in table.engine.stream(table.margins(sorted(places), measures, blocks)) for row in rows]
@@ -57,8 +60,11 @@ def judge_margins(table: CubeTable, blocks: Relation, kept_rows: int) -> CubeMar
     )
 
 
-def _check_totals(table: CubeTable, target: Target) -> tuple[list[int], list[str]]:
+def _check_totals(table: CubeTable, target: Target, file: Path) -> tuple[list[int], list[str]]:
     """Return the dimensions of a file of totals, as places, and its figures.
+
+    Args:
+        table: the cube. target: the file. file: gets the totals of the table.
 
     Raises:
         UsageError: another column, or totals that are not those of the table.
@@ -79,14 +85,10 @@ def _check_totals(table: CubeTable, target: Target) -> tuple[list[int], list[str
     figures = [name for name in own if name not in dimensions]
     if not figures:
         raise UsageError(f"{what} has no figure of the cube: {', '.join(table.names[len(dimensions) :])}.")
-    with PrivateFolder("margins") as folder:
-        file = folder.path / "totals.parquet"
-        write_file(table.engine, file, table.names, _totals(table, places))
-        totals = Target(relation=str(file), read=ReadOptions(format="parquet"))
-        with connect(None, table.engine.limits_left(), target, totals) as reader:
-            ((differing,),) = reader.run(
-                _differing(reader.dialect, reader.open(target), reader.open(totals), table, own)
-            )
+    write_file(table.engine, file, table.names, _totals(table, places))
+    totals = Target(relation=str(file), read=ReadOptions(format="parquet"))
+    with connect(None, table.engine.limits_left(), target, totals) as reader:
+        ((differing,),) = reader.run(_differing(reader.dialect, reader.open(target), reader.open(totals), table, own))
     if differing:
         raise UsageError(
             f"{what}: {plural(differing, 'total')} {'is' if differing == 1 else 'are'} not among those of this table. "

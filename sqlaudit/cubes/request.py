@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import DATABASE, is_duckdb, refuse_existing
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.options import COLUMN, FILE, FLAG, NAMES, SHARE, VIEW, WHOLE, check_bounds, nested, one_of, option
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.publication import RELEASE, ViewPublication
+from sqlaudit.base.publication import RELEASE, RELEASE_SUFFIXES, ViewPublication
 from sqlaudit.base.spec import Folding, Requirement, Target, tables_option, target_part, values_option
 from sqlaudit.lattices.request import hierarchies_option
 from sqlaudit.models.required import requirements_part
@@ -22,13 +23,21 @@ PEOPLE, ROWS = "people", "rows"
 
 @dataclass(frozen=True)
 class CubePublication(ViewPublication):
-    """The destination of a cube."""
+    """The destination of a cube.
 
+    Args:
+        over: whether a DuckDB file that is a cube is replaced.
+
+    Raises:
+        UsageError: a combination that is not defined.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = (*RELEASE_SUFFIXES, DATABASE)
     file: Path | None = option(
         None,
         FILE,
-        "Write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, its SELECT to a .sql file, or make it a table: "
-        "table:NAME.",
+        "Write the cube to a .parquet, .csv, .xlsx, .sav or .dta file, a new .duckdb file, its SELECT to a .sql file, "
+        "or make it a table: table:NAME.",
         RELEASE,
         name="to",
         metavar="FILE",
@@ -38,6 +47,21 @@ class CubePublication(ViewPublication):
     view: str = option(
         "", VIEW, "Print the CREATE VIEW of the cube, which changes with the table.", RELEASE, name="publish_view"
     )
+    over: bool = False
+
+    def check(self) -> None:
+        """Raise UsageError if the cube cannot be written, as far as that is known before any work.
+
+        A database may have more in it than a cube, so a file of that kind is never replaced.
+        """
+        super().check()
+        if self.is_new and self.file is not None:
+            refuse_existing(self.file)
+
+    @property
+    def is_new(self) -> bool:
+        """True if the file must not exist before."""
+        return self.file is not None and not (self.table or self.over) and self.file.suffix.lower() == DATABASE
 
 
 @dataclass(frozen=True)
@@ -142,8 +166,8 @@ class CubeRequest:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Everything that is read: the table, older cubes and totals."""
-        return (self.target, *self.compared)
+        """The tables that an engine opens: all that is read but cubes in databases, which are copied first."""
+        return (self.target, *(target for target in self.compared if not is_duckdb(target.relation)))
 
     @property
     def compared(self) -> tuple[Target, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlaudit.audits.release import bare, contradiction, kept, refuse_creation, write
 from sqlaudit.base.errors import ExitCode, UsageError, verdict
-from sqlaudit.base.files import CUBE_NOTE
+from sqlaudit.base.files import CUBE_NOTE, only_new_files
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.relation import Relation, Statement
@@ -210,7 +210,8 @@ def _published(table: CubeTable, blocks: Relation, result: CubeResult) -> CubeRe
     statement = table.select(blocks)
     other_count = contradiction("The cube was not written", "it has another number of blocks", "make it")
     notes = {CUBE_NOTE: json.dumps(_note(table.request, result))}
-    write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count, notes=notes)
+    with only_new_files() if publication.is_new else nullcontext():
+        write(engine, publication, sql, table.names, engine.stream(statement), result.blocks, other_count, notes=notes)
     first: tuple[tuple[str | None, ...], ...] = ()
     if table.request.show_blocks:
         for rows in engine.stream(statement, MOST_SHOWN):

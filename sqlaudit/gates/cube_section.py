@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlaudit.base.errors import UsageError
+from sqlaudit.base.files import DATABASE, is_duckdb
 from sqlaudit.base.names import untyped
 from sqlaudit.base.nodes import Node
 from sqlaudit.base.options import options_of
@@ -14,11 +15,14 @@ from sqlaudit.base.spec import Roles, Target
 from sqlaudit.cubes.request import CubePublication, CubeRequest
 from sqlaudit.gates.keys import SOME_TEXTS, Keys, described, key_of
 from sqlaudit.gates.nodes import Mistakes, option_value, texts
+from sqlaudit.gates.release_section import FILES as ROWS_FILES
 from sqlaudit.gates.release_section import RELEASE_KEYS, made_file, read_hierarchies_key
 from sqlaudit.gates.result import CubeLimit, Place, TestSpec
 from sqlaudit.models.registry import CELL_RULES, parse_requirements
 
 CUBE = "cube"
+FILES = (*ROWS_FILES, DATABASE)
+"""The endings of files that a policy's cube is written to."""
 _OPTIONS = {
     name: option
     for name, option in options_of(CubeRequest)
@@ -65,7 +69,7 @@ def read_cube(node: Node, mistakes: Mistakes, target: Target, roles: Roles, fold
         key: tuple(Target(relation=str(folder / name), label=name) for name in section.take(key, texts, ()))
         for key in ("before", "margins")
     }
-    file = section.take("to", made_file, None, folder)
+    file = section.take("to", made_file, None, folder, FILES)
     if len(mistakes) > earlier:
         return None
     try:
@@ -95,10 +99,17 @@ def cube_tests(cube: CubeLimit, to: str, place: Place, severity: str) -> list[Te
     ]
 
 
-def with_destination(limit: CubeLimit, file: Path | None) -> CubeRequest:
+def with_destination(limit: CubeLimit, file: Path | None, *, over: bool = False) -> CubeRequest:
     """Return the request for a cube that is written to a file; None = nowhere.
 
+    Args:
+        limit: the cube. file: its file. over: whether a DuckDB file that is a cube is replaced.
+
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written. InputError: the DuckDB file that would be replaced is no cube.
     """
-    return replace(limit.request, publication=CubePublication(file=file))
+    if file is not None and over and is_duckdb(file):
+        from sqlaudit.engines.duckdb.cube import describe_cube
+
+        describe_cube(file, repr(str(file)))
+    return replace(limit.request, publication=CubePublication(file=file, over=over))

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass, field, replace
 
 from sqlaudit.base.errors import SqlauditError
-from sqlaudit.base.files import PrivateFolder
+from sqlaudit.base.files import DATABASE, PrivateFolder, exists
 from sqlaudit.base.result import Status, Warned
 from sqlaudit.cubes.result import CubeResult
 from sqlaudit.cubes.run import make_cube
@@ -102,9 +102,15 @@ def compare_cube(engine: Engine, limit: CubeLimit) -> CubeComparison:
     Raises:
         UsageError: the policy names no file, or a file, column or level that is not there.
     """
-    file, blocks = rows_of_made(limit.file, CUBE, "cube")
     with PrivateFolder(CUBE) as folder:
-        again = folder.path / file.name
+        file = limit.file
+        if file is not None and exists(file) and file.suffix.lower() == DATABASE:
+            from sqlaudit.engines.duckdb.cube import parquet_of
+
+            parquet_of(file, folder.path / "published.parquet", repr(str(file)))
+            file = folder.path / "published.parquet"
+        file, blocks = rows_of_made(file, CUBE, "cube")
+        again = folder.path / f"again{file.suffix}"
         result = make_cube(engine, with_destination(limit, again))
         if not result.passed:
             return CubeComparison(result, blocks, max(blocks, 1), (f"The policy makes no cube: {result.why}.",))

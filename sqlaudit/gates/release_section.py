@@ -118,15 +118,18 @@ def _levels(node: Node, what: str, columns: Sequence[str]) -> dict[str, str]:
     return levels
 
 
-def made_file(node: Node, what: str, folder: Path) -> Path:
+def made_file(node: Node, what: str, folder: Path, endings: Sequence[str] = FILES) -> Path:
     """Return the file that a policy makes of a table.
+
+    Args:
+        node: names it. what: the key. folder: what relative paths start from. endings: that it may have.
 
     Raises:
         UsageError: it has an ending that a test cannot read.
     """
     file = folder / text(node, what)
-    if file.suffix.lower() not in FILES:
-        raise node.fail(f"{what!r} must end in {' or '.join(FILES)}.")
+    if file.suffix.lower() not in endings:
+        raise node.fail(f"{what!r} must end in {' or '.join(endings)}.")
     return file
 
 

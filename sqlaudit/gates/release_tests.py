@@ -172,7 +172,7 @@ def rows_of_made(file: Path | None, what: str, command: str) -> tuple[Path, int]
         raise UsageError(f"{what!r} has no 'to', so there is no file to test.")
     if not exists(file):
         raise UnknownFile(f"There is no {what} {str(file)!r}. `sqlaudit {command} -f` makes it from the policy.")
-    target = _target(file)
+    target = target_of_file(file)
     with connect(None, None, target) as reader:
         ((rows,),) = reader.run(render("base/row_count.sql", reader.dialect, source=reader.open(target)))
     return file, rows
@@ -187,7 +187,7 @@ def compare_files(
         file: with so many rows. again: what the policy makes. keys: places of columns, from 1 on.
         what, unit: what the file and its rows are called.
     """
-    first, second = _target(file), _target(again)
+    first, second = target_of_file(file), target_of_file(again)
     with connect(None, None, first, second) as reader:
         found = _compare(reader, reader.open(first), reader.open(second), rows, keys, what, unit)
     if not (beside := contents_beside_cells(file, again)):
@@ -197,7 +197,8 @@ def compare_files(
     return replace(found, differing=max(found.differing, 1), problems=(*found.problems, problem))
 
 
-def _target(file: Path) -> Target:
+def target_of_file(file: Path) -> Target:
+    """Return a file that a policy makes as a target, with texts in place of guessed types."""
     as_text = file.suffix.lower() in _READ_AS_TEXT
     return Target(relation=str(file), read=ReadOptions(header=True, all_text=True) if as_text else ReadOptions())
 

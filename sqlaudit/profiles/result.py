@@ -163,6 +163,11 @@ class Proposal(base.Documented):
     concept: str | None = field(default=None, metadata=base.after("role"))
     by_sets: bool = False
 
+    @property
+    def is_undecided(self) -> bool:
+        """True if the column singles people out, and nothing shows whether others know it: a person decides that."""
+        return self.role is Role.QUASI_IDENTIFIER and self.concept is None
+
 
 @dataclass(frozen=True)
 class ShownValues(base.Documented):
@@ -332,7 +337,7 @@ class ProfileResult(base.MeasuredResult, Shown):
     @property
     def undecided(self) -> tuple[str, ...]:
         """The columns that every proposal leaves out: they single people out, and nothing shows who knows them."""
-        return tuple(name for name in self.named(Role.QUASI_IDENTIFIER) if name not in self.likely)
+        return tuple(column.name for column in self.columns if column.proposal.is_undecided)
 
     @property
     def roles(self) -> Roles:
@@ -367,16 +372,13 @@ class ProfileResult(base.MeasuredResult, Shown):
 
 def _is_likely(column: ColumnProfile) -> bool:
     """Return True for a quasi-identifier because of its contents, not only because it singles people out."""
-    return column.role is Role.QUASI_IDENTIFIER and column.proposal.concept is not None
+    return column.role is Role.QUASI_IDENTIFIER and not column.proposal.is_undecided
 
 
 _TITLES: tuple[tuple[str, Callable[[ColumnProfile], bool]], ...] = (
     ("Direct identifiers (always leave them out)", lambda column: column.role is Role.DIRECT_IDENTIFIER),
     ("Quasi-identifiers (others may know them)", _is_likely),
-    (
-        "To decide (they single people out if others know them)",
-        lambda column: column.role is Role.QUASI_IDENTIFIER and not _is_likely(column),
-    ),
+    ("To decide (they single people out if others know them)", lambda column: column.proposal.is_undecided),
     ("Sensitive attributes (others must not learn them)", lambda column: column.role is Role.SENSITIVE),
     ("Other columns", lambda column: column.role is Role.OTHER),
 )

@@ -7,9 +7,7 @@ import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -23,11 +21,10 @@ import pytest
 from sqlaudit.app import release_tasks
 from sqlaudit.app.jobs import JobQueue
 from sqlaudit.app.project import read_project
-from sqlaudit.app.tasks import OpenTable
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import only_new_files, replacing, write_text
 from sqlaudit.gates.result import Connection, Place
-from tests.app.conftest import Person
+from tests.app.conftest import Person, opened
 from tests.cli.runner import run
 
 KNOWN, HIDDEN, NAMES, NEITHER = "quasi_identifiers", "sensitive", "identifiers", "insensitive"
@@ -280,19 +277,6 @@ def test_a_file_that_comes_while_another_is_written_stays(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     write_text(file, "ours")  # where replacing is meant, it replaces
     assert file.read_text(encoding="utf-8") == "ours"
-
-
-@contextmanager
-def opened(file: Path) -> Iterator[OpenTable]:
-    from sqlaudit.app.worker import stamp_of
-    from sqlaudit.base.spec import ReadOptions
-
-    place = {"db": None, "relation": str(file), "read": asdict(ReadOptions()), "stamp": stamp_of(str(file))}
-    table = OpenTable(place, lambda step, share: None)
-    try:
-        yield table
-    finally:
-        table.close()
 
 
 def policy(file: Path, **release: object) -> dict[str, Any]:

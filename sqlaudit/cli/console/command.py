@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sqlaudit.base.errors import InputError, UsageError, unreadable_file
+from sqlaudit.base.files import is_duckdb
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.spec import Requirement, Roles, roles_part
 from sqlaudit.cli.options import limit_options, read_options, whole_request
@@ -62,7 +63,9 @@ def _read_text(file: str) -> str:
 @command_of(
     click.Argument(["names"], metavar="[TABLE|FILE]...", nargs=-1),
     _input_option(
-        "--db", metavar="DATABASE", help="A DuckDB file, or a PostgreSQL URL or conninfo. Default: the names are files."
+        "--db",
+        metavar="DATABASE",
+        help="A DuckDB file, or a PostgreSQL URL or conninfo. Default: the names are files, or one DuckDB file.",
     ),
     read_options,
     group_options(
@@ -98,6 +101,8 @@ def command(**options: Any) -> int:
     from sqlaudit.cli.console.run import ConsoleRequest, run_console
 
     start: StartingRoles = options.pop("request")
+    if options["db"] is None and len(options["names"]) == 1 and is_duckdb(options["names"][0]):
+        (options["db"],), options["names"] = options["names"], ()
     return run_console(
         ConsoleRequest(roles=start.roles, requirements=start.requirements, inputs=start.inputs, **options)
     )

@@ -17,7 +17,7 @@ from typing import Any
 import sqlglot.expressions as exp
 
 from sqlaudit.base.errors import InputError, UsageError
-from sqlaudit.base.files import CUBE_NOTE
+from sqlaudit.base.files import CUBE, CUBE_NOTE, is_duckdb
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.guard import guard_query
 from sqlaudit.base.names import literal
@@ -27,8 +27,6 @@ from sqlaudit.engines.duckdb.driver import duckdb
 from sqlaudit.engines.duckdb.errors import ErrorContext, translate
 from sqlaudit.engines.duckdb.session import DIALECT, FIXED
 
-CUBE = "cube"
-"""The name of the cube in queries."""
 COUNTS = ("people", "rows")
 """The columns by which a file is recognized as a cube; both are whole numbers."""
 MOST_ROWS, MOST_SIGNS, LONGEST_QUERY = 1_000, 200_000, 10_000
@@ -37,6 +35,11 @@ UNKNOWN = "The file does not show that sqlaudit cube made it: what it may reveal
 _RULE = re.compile(r"[a-z_%]+=[\w:.,%/]{1,80}")
 _ROW_FUNCTIONS = ("unnest", "range", "generate_series", "generateseries")
 """Functions that a query may name in the place of a table."""
+_CONTENTS = """
+SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE database_name = 'published'
+UNION ALL
+SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE database_name = 'published' AND NOT internal
+"""
 _OF_THE_MACHINE = ("current_setting", "getenv", "write_log", "json_serialize_plan", "json_execute_serialized_sql")
 """Functions that read or write settings and logs, or evaluate SQL in a text, which may call these."""
 
@@ -77,17 +80,12 @@ def describe_cube(file: Path, label: str) -> CubeDescription:
     """Return the columns of a cube, and how it was made.
 
     Args:
-        file: the Parquet file. label: its name in messages.
+        file: the Parquet file or DuckDB database. label: its name in messages.
 
     Raises:
         InputError: the file cannot be read, or is no cube.
     """
-    with duckdb.connect(":memory:", config={**FIXED}) as reader:
-        try:
-            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
-            notes = reader.execute(query, [str(file), CUBE_NOTE]).fetchall()
-        except duckdb.Error:
-            notes = []
+    notes = _notes_of(file)
     with _loaded(file, Limits(), label) as connection:
         columns = _columns(connection)
         ((blocks, fewest),) = connection.execute(f"SELECT count(*), min(people) FROM {CUBE}").fetchall()
@@ -95,13 +93,27 @@ def describe_cube(file: Path, label: str) -> CubeDescription:
     return CubeDescription(columns, origin or UNKNOWN, bool(origin))
 
 
-def _origin(note: str, columns: list[str], blocks: int, fewest: int | None) -> str:
+def _notes_of(file: Path) -> list[tuple[str | None]]:
+    """Return the notes on a cube: metadata of a Parquet file, or the comment on the table of a database."""
+    with duckdb.connect(":memory:", config={**FIXED}) as connection:
+        try:
+            if not is_duckdb(file):
+                query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+                return connection.execute(query, [str(file), CUBE_NOTE]).fetchall()
+            connection.execute(f"ATTACH {literal(str(file), DIALECT)} AS published (READ_ONLY)")
+            query = "SELECT comment FROM duckdb_tables() WHERE database_name = 'published'"
+            return connection.execute(query).fetchall()
+        except duckdb.Error:
+            return []
+
+
+def _origin(note: str | None, columns: list[str], blocks: int, fewest: int | None) -> str:
     """Return how a cube was made, by the note in its file; empty where the file is not the one that got the note.
 
     Agents read the sentence, so of the note's texts it has those only that are rules.
     """
     try:
-        made = json.loads(note)
+        made = json.loads(note or "")
         threshold, rules = int(made["threshold"]), [str(rule) for rule in made["rules"]]
         is_same = [*map(str, made["columns"])] == columns and made["blocks"] == blocks
     except (ValueError, TypeError, KeyError):
@@ -117,7 +129,7 @@ def query_cube(file: Path, sql: str, limits: Limits) -> CubeAnswer:
     """Return the answer to one SELECT on a cube.
 
     Args:
-        file: the Parquet file.
+        file: the Parquet file or DuckDB database.
         sql: the SELECT, in DuckDB's SQL; the cube is called `cube` in it.
         limits: time and memory.
 
@@ -205,11 +217,7 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
     if limits.threads is not None:
         settings["threads"] = limits.threads
     with duckdb.connect(":memory:", config=settings) as connection:
-        try:
-            source = literal(str(file), DIALECT)
-            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
-        except duckdb.Error:
-            raise InputError(f"{label} cannot be read as Parquet. Name the .parquet file of a cube.") from None
+        _copy(connection, file, label)
         columns = _columns(connection)
         if any(columns.get(name) != "BIGINT" for name in COUNTS):
             raise InputError(
@@ -222,3 +230,36 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
         connection.execute("SET enable_external_access = FALSE")
         connection.execute("SET lock_configuration = TRUE")
         yield connection
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, file: Path, label: str) -> None:
+    """Copy a cube into a connection. Beside its table a database has nothing: a view could read other files.
+
+    Raises:
+        InputError: the file cannot be read, or has anything else.
+    """
+    source = literal(str(file), DIALECT)
+    try:
+        if not is_duckdb(file):
+            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
+            return
+        connection.execute(f"ATTACH {source} AS published (READ_ONLY)")
+        if connection.execute(_CONTENTS).fetchall() != [("main", CUBE, "table")]:
+            raise InputError(f"{label} is no cube: it must have the table {CUBE} and nothing else.")
+        connection.execute(f"CREATE TABLE {CUBE} AS FROM published.main.{CUBE}")
+        connection.execute("DETACH published")
+    except duckdb.Error:
+        raise InputError(
+            f"{label} cannot be read as Parquet or DuckDB. Name the .parquet or .duckdb file of a cube."
+        ) from None
+
+
+def parquet_of(file: Path, copy: Path, label: str) -> None:
+    """Write the table of a DuckDB database that has only a cube into a Parquet file.
+
+    Raises:
+        InputError: the file cannot be read, or has anything else.
+    """
+    with duckdb.connect(":memory:", config={**FIXED}) as connection:
+        _copy(connection, file, label)
+        connection.execute(f"COPY {CUBE} TO {literal(str(copy), DIALECT)} (FORMAT parquet)")

@@ -19,11 +19,12 @@ from sqlaudit.engines.duckdb.cube import MOST_ROWS, MOST_SIGNS, UNKNOWN, describ
 from tests.cli.runner import run, write_csv
 
 SECRET = "xyzzy-secret"
+OF_PEOPLE = ("people.csv", "--dimensions", "region", "--measures", "income", "--require", "threshold=5")
 LIMITS = Limits(timeout=5.0, memory="300MB", threads=1)
 
 
-@pytest.fixture
-def cube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(params=["parquet", "duckdb"])
+def cube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A cube of two blocks in the current folder, beside files that it is nothing of the agent's to read."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SQLAUDIT_SECRET", SECRET)
@@ -34,9 +35,9 @@ def cube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     duckdb.sql(f"COPY (SELECT '{SECRET}' AS a) TO 'secret.parquet'")
     with duckdb.connect("secret.duckdb") as connection:
         connection.execute(f"CREATE TABLE secret AS SELECT '{SECRET}' AS a")
-    asked = ("cube", "people.csv", "--dimensions", "region", "--measures", "income", "--require", "threshold=5")
-    assert run(*asked, "--to", "cube.parquet").code == 0
-    return tmp_path / "cube.parquet"
+    file = f"cube.{request.param}"
+    assert run("cube", *OF_PEOPLE, "--to", file).code == 0
+    return tmp_path / file
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ ATTACKS = [
     "EXPLAIN ANALYZE SELECT * FROM read_text('secret.txt')",
     "SELECT write_log('x')",
     "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",
-    "SELECT count(*) FROM range(10000000000) a, cube b",
+    "SELECT count(*) FROM range(10000000000000) a, cube b",
     "SELECT string_agg(repeat('x', 100000)) FROM range(100000)",
     "SELECT list(r) FROM range(1000000000) t(r)",
     f"SELECT repeat('x', {MOST_SIGNS + 1})",
@@ -168,7 +169,7 @@ def answered(offered: OfferedTables, name: str, arguments: dict[str, object]) ->
 
 
 def test_each_query_is_a_process_with_limits(cube: Path) -> None:
-    offered = offered_tables((), None, (), Reading(), LIMITS, "cube.parquet")
+    offered = offered_tables((), None, (), Reading(), LIMITS, cube.name)
     text, failed = answered(offered, "query", {"sql": "SELECT region FROM cube ORDER BY 1"})
     assert (json.loads(text), failed) == ({"columns": ["region"], "rows": [["north"], ["south"]], "more": False}, False)
     assert list(offered.query_schema()["properties"]) == ["sql"]  # type: ignore[call-overload]
@@ -210,7 +211,8 @@ def test_the_file_of_a_cube_says_how_it_was_made(cube: Path) -> None:
     assert run(*asked, "--require", "threshold=5", "--uniform", "keep", "--to", "kept.parquet").code == 0
     origin = "sqlaudit cube made it: groups of at least 5 people, which meet threshold=5. In some groups, everyone may"
     assert describe_cube(Path("kept.parquet"), "x").origin.startswith(origin)
-    ((note,),) = duckdb.sql("SELECT decode(value) FROM parquet_kv_metadata('cube.parquet')").fetchall()
+    assert run("cube", *OF_PEOPLE, "--to", "copy.parquet").code == 0
+    ((note,),) = duckdb.sql("SELECT decode(value) FROM parquet_kv_metadata('copy.parquet')").fetchall()
     assert "north" not in note
     others = [
         ("SELECT *", ""),
@@ -223,15 +225,47 @@ def test_the_file_of_a_cube_says_how_it_was_made(cube: Path) -> None:
     ]
     for select, text in others:
         notes = f", KV_METADATA {{sqlaudit_cube: '{text}'}}" if text else ""
-        duckdb.sql(f"COPY (FROM 'cube.parquet' {select}) TO 'other.parquet' (FORMAT parquet{notes})")
+        duckdb.sql(f"COPY (FROM 'copy.parquet' {select}) TO 'other.parquet' (FORMAT parquet{notes})")
         described = describe_cube(Path("other.parquet"), "x")
         assert (described.is_known, described.origin) == (False, UNKNOWN), (select, text)
         offered = offered_tables((), None, (), Reading(), LIMITS, "other.parquet")
         assert offered.origin == UNKNOWN
-    assert offered_tables((), None, (), Reading(), LIMITS, "cube.parquet").origin == made
+    assert offered_tables((), None, (), Reading(), LIMITS, cube.name).origin == made
 
 
 def test_what_is_no_file_of_a_cube(cube: Path) -> None:
-    for file in ("nothing.parquet", "people.csv", "secret.duckdb"):
-        assert "cannot be read as Parquet" in run("mcp", "--cube", file).err
-    assert run("mcp", "people.csv", "--tables", "x", "--cube", "cube.parquet").code == 2
+    for file in ("nothing.parquet", "nothing.duckdb", "people.csv"):
+        assert "cannot be read as Parquet or DuckDB" in run("mcp", "--cube", file).err
+    assert run("mcp", "people.csv", "--tables", "x", "--cube", cube.name).code == 2
+
+
+@pytest.mark.parametrize("cube", ["duckdb"], indirect=True)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE more AS SELECT 1 AS people",
+        "CREATE VIEW more AS SELECT * FROM read_text('secret.txt')",
+        "CREATE SCHEMA s; CREATE TABLE s.cube AS SELECT 1 AS people",
+        "DROP TABLE cube; CREATE VIEW cube AS SELECT content, 9::BIGINT AS people, 9::BIGINT AS rows "
+        "FROM read_text('secret.txt')",
+        "DROP TABLE cube",
+        "ALTER TABLE cube RENAME TO cubes",
+    ],
+)
+def test_a_database_with_anything_beside_a_cube_is_none(cube: Path, statement: str) -> None:
+    with duckdb.connect(cube) as connection:
+        connection.execute(statement)
+    ran = run("mcp", "--cube", cube.name)
+    assert (ran.code, ran.out) == (2, "")
+    assert "'cube.duckdb' is no cube: it must have the table cube and nothing else." in ran.err
+    assert run("cube", *OF_PEOPLE, "--margins", cube.name).code == 2
+    with pytest.raises(SqlauditError, match="nothing else"):
+        query_cube(cube, "FROM cube", LIMITS)
+
+
+def test_a_console_opens_either_file(cube: Path) -> None:
+    ran = run("console", cube.name, "-c", "SELECT sum(people) AS n FROM cube", "--format", "csv")
+    assert (ran.code, ran.out) == (0, "n\n30\n"), ran.err
+    for statement in ("CREATE TABLE x AS SELECT 1", "DELETE FROM cube", "COPY cube TO 'stolen.csv'"):
+        assert run("console", cube.name, "-c", statement).code == 2
+    assert not Path("stolen.csv").exists()
