@@ -321,8 +321,8 @@ class AnswerReader:
             )
         if self.hides and self.sets != ((*range(len(self.dimensions)),),):
             yield (
-                f"{self.hides} hides cells whose totals are shown. Check the finished table: name its columns with "
-                f"{spelled('by')} and {spelled('count')}."
+                f"{self.hides} {hide_or_hides(self.hides)} cells whose totals are shown. Check the finished table: "
+                f"name its columns with {spelled('by')} and {spelled('count')}."
             )
         people = {self._spell(measure.condition) for measure in self.measures if measure.people}
         if len(people) > 1:
@@ -546,6 +546,11 @@ class _Names:
         return free
 
 
+def hide_or_hides(clauses: str) -> str:
+    """Return the verb for some clauses."""
+    return "hide" if " and " in clauses else "hides"
+
+
 def _fills(value: exp.Expr) -> bool:
     """Return True if an expression puts numbers in the place of missing ones."""
     return any(function_name(node) in ("coalesce", "ifnull", "nvl", "if", "iif") for node in value.find_all(exp.Func))
@@ -581,7 +586,7 @@ def judge_answer(
     problems = {(problem.code, problem.message): problem for _, result in results for problem in result.problems}
     found = [TableProblem(NOT_READ, 0, reason) for reason in reasons] + list(problems.values())
     if answer is not None and answer.hides:
-        message = f"{answer.hides} hides cells of the answer. Hidden cells are not judged."
+        message = f"{answer.hides} {hide_or_hides(answer.hides)} cells of the answer. Hidden cells are not judged."
         found.append(TableProblem(HIDDEN_BY_QUERY, 0, message))
     is_open = any(problem.is_mistake for problem in found)
     rules = [_merge(requirement, results, is_open) for requirement in request.requirements]
