@@ -151,7 +151,7 @@ def test_a_search_proposes_what_all_nodes_propose(engine: Engine, monkeypatch: p
 
 
 def test_with_little_memory_statements_give_the_same_figures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verdicts and losses of all nodes, of single ones, proposals and causes, with a sweep and without."""
+    """Verdicts and losses of all nodes, of single ones, and proposals, with a sweep and without."""
 
     @run(25, some=8)
     @given(
@@ -169,7 +169,7 @@ def test_with_little_memory_statements_give_the_same_figures(engine: Engine, mon
                 nodes = [*explorer.nodes(), explorer.node((0, 1)), explorer.node((1, 2))]
                 is_swept = explorer._sweep is not None
                 named = [(one.name, one.node.levels) for one in explorer.proposals()]
-                found[size] = nodes, named, explorer.causes(), is_swept
+                found[size] = nodes, named, is_swept
             monkeypatch.undo()
         (swept, *rest, _), (asked, *asked_rest, is_swept) = found.values()
         assert not is_swept
