@@ -90,6 +90,16 @@ t = pd.read_csv('{table}')
 print(anonymity.k_anonymity(t, [{keys}]), anonymity.l_diversity(t, [{keys}], ['condition']))
 print(anonymity.t_closeness(t, [{keys}], ['condition']))
 """
+EXPLORED = ("age", "sex", "zip", "race", "education")
+EXPLORE = """
+from sqlaudit.base.spec import Roles, Target
+from sqlaudit.lattices.explorer import Explorer
+from sqlaudit.lattices.request import LatticeRequest
+from sqlaudit.models.registry import requirement_from
+k5 = requirement_from('k_anonymity', {{'k': 5}})
+with Explorer.open(None, LatticeRequest(Target('{table}'), Roles({keys}), (k5,))) as explorer:
+    print(len(explorer.nodes()), explorer.proposals())
+"""
 SERVED = (
     "import psycopg; psycopg.connect('{url}').execute('SELECT count(*), sum(c) FROM (SELECT {keys}, condition, "
     "count(*) AS c FROM people GROUP BY {keys}, condition) AS cells').fetchall()"
@@ -187,6 +197,8 @@ def tables(folder: Path, sizes: Sizes, groups: Sequence[str]) -> dict[str, Path]
         "register.csv": ({"columns"}, lambda path: register(sizes.register, 20, path)),
         "large.csv": ({"columns"}, lambda path: register(sizes.large_register, 20, path)),
         "wide.csv": ({"columns"}, lambda path: register(sizes.wide, 120, path)),
+        "explored.parquet": ({"explorer"}, lambda path: people(sizes.register, path)),
+        "more.parquet": ({"explorer"}, lambda path: people(sizes.large_register, path)),
     }
     for name, (readers, make) in makers.items():
         if readers & set(groups) and not (folder / name).exists():
@@ -228,7 +240,7 @@ def server(table: Path, rows: int) -> Iterator[tuple[str, int]]:
 def lines(made: dict[str, Path], sizes: Sizes, adult: Path | None, url: str) -> list[Line]:
     """Every line that can be measured here."""
     found = [*_start(made), *_audits(made, sizes), *_columns(made, sizes), *(_lattice(adult) if adult else [])]
-    found += [*_cubes(made, sizes), *_files(made, sizes)]
+    found += [*_cubes(made, sizes), *_files(made, sizes), *_explorer(made, sizes)]
     return [*found, *(_postgres(url, sizes) if url else [])]
 
 
@@ -344,6 +356,23 @@ def _lattice(adult: Path) -> list[Line]:
     return [*best, every]
 
 
+def _explorer(made: dict[str, Path], sizes: Sizes) -> list[Line]:
+    """A search with its proposals, beside all nodes, which the window decides and prices."""
+    tables = ((made["explored.parquet"], sizes.register), (made["more.parquet"], sizes.large_register))
+    search = ("--qi", ",".join(EXPLORED), "--require", "k=5")
+    return [
+        Line(
+            "explorer",
+            PEOPLE,
+            f"`lattice` of {rows:,} rows × {len(EXPLORED)} columns, k = 5, with proposals",
+            ("lattice", str(table), *search),
+            EXPLORE.format(table=table, keys=EXPLORED),
+            "every node, decided and priced",
+        )
+        for table, rows in tables
+    ]
+
+
 def installed(folder: Path) -> Path:
     """The programs of an environment that has the wheel of this checkout, made anew, and the anchors."""
     wheels = folder / "wheels"
@@ -424,7 +453,7 @@ def measured(line: Line, programs: Path, folder: Path, runs: int, serving: int |
     return f"| {' | '.join([*cells, line.called, f'{beside:.2f} s', *(f'{ratio:.1f}' for ratio in ratios)])} |"
 
 
-GROUPS = "start,audit,cube,columns,lattice,files,postgres,cliffs"
+GROUPS = "start,audit,cube,columns,lattice,explorer,files,postgres,cliffs"
 SPARK = "spark"
 """A group that is measured when it is named alone: its figures are those of Spark's executors (`benchmarks.spark`)."""
 

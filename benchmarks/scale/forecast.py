@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.scale cost` prints: constants, residuals, and a table nobody has measured."""
+"""What `python -m benchmarks.scale cost` prints: constants, residuals, and a table no one has measured."""
 
 from __future__ import annotations
 

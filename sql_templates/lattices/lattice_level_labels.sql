@@ -1,6 +1,7 @@
-{# The labels of one level (values at level 0) with their rows, in the order of their values. #}
-SELECT {{ "key" if not level else "l" ~ level }} AS label, CAST(SUM(row_count) AS BIGINT) AS row_count
+{# The first labels of one level (values at level 0), in the order of their values, each beside the number of all. #}
+SELECT {{ "key" if not level else "l" ~ level }} AS label, COUNT(*) OVER () AS label_count
 FROM {{ dictionary }} AS dictionary
 WHERE row_count > 0
 GROUP BY {{ "key" if not level else "l" ~ level }}
 ORDER BY MIN(id)
+LIMIT {{ most }}

@@ -12,6 +12,7 @@ import hmac
 import os
 import re
 import secrets
+from asyncio import BaseTransport, Transport
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -19,9 +20,12 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 LARGEST_BODY = 64 * 1024
 """Bytes of a form. A file is never sent: the browser sends its path."""
+PATIENCE = 10.0
+"""Seconds in which the head of a request has to come."""
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -84,31 +88,37 @@ class Door:
 
     def _refusal(self, scope: Scope, headers: Mapping[bytes, Sequence[bytes]]) -> Response | None:
         """Return the answer to a request that does not come in; None if it does."""
-        host, method = _only(headers, b"host"), scope["method"]
-        site = _only(headers, b"sec-fetch-site", "none") in ("none", "same-origin")
-        kind = _only(headers, b"content-type").partition(";")[0]
+        host, method = _single_value(headers, b"host"), scope["method"]
+        site = _single_value(headers, b"sec-fetch-site", "none") in ("none", "same-origin")
+        kind = _single_value(headers, b"content-type").partition(";")[0]
         is_change, is_entrance = method == "POST", scope["path"] in ENTRANCE
         refusals = (
             (host not in self.hosts, 421, "This is not the address of this window."),
             (not _is_ours(scope.get("client"), self.port), 403, "This window belongs to another user."),
             (method not in ("GET", "HEAD", "POST"), 405, "This window knows only GET and POST."),
             (
-                is_change and (_only(headers, b"origin") != f"http://{host}" or not site),
+                is_change and (_single_value(headers, b"origin") != f"http://{host}" or not site),
                 403,
                 "This window takes no forms from other pages.",
             ),
             (not is_entrance and not site, 403, "This window is not part of other pages."),
             (is_change and kind != _FORM, 415, "This window takes no files: it reads them where they are."),
-            (not is_entrance and not self._knows(headers), 401, "Open this window by its file or icon: sqlaudit app"),
+            (b"transfer-encoding" in headers, 411, "This window takes only forms that say how long they are."),
+            (
+                not is_entrance and not self._has_cookie(headers),
+                401,
+                "Open this window by its file or icon: sqlaudit app",
+            ),
         )
         return next((PlainTextResponse(text, status) for refused, status, text in refusals if refused), None)
 
-    def _knows(self, headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+    def _has_cookie(self, headers: Mapping[bytes, Sequence[bytes]]) -> bool:
         """Return True if the request has the cookie."""
         cookie = b"; ".join(headers.get(b"cookie", ())).decode("latin-1")
-        pairs = (part.strip().partition("=") for part in cookie.split(";"))
-        session = next((value for name, _, value in pairs if name == self._cookie), "")
-        return hmac.compare_digest(session.encode(), self._session.encode())
+        pairs = [part.strip().partition("=") for part in cookie.split(";")]
+        # A server on another port of the same address can set a cookie of this name, too, which may come first
+        sessions = [value.encode() for name, _, value in pairs if name == self._cookie]
+        return any(hmac.compare_digest(session, self._session.encode()) for session in sessions)
 
     @property
     def _cookie(self) -> str:
@@ -134,6 +144,31 @@ class Door:
         await response(scope, receive, send)
 
 
+class DoorConnection(H11Protocol):
+    """A connection that ends if no whole request comes, or at once if it is another user's.
+
+    Only so many are served at a time: those that wait for ever would keep out the browser.
+    """
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Begin to wait for a request."""
+        assert isinstance(transport, Transport)
+        super().connection_made(transport)
+        if self.server is None or not _is_ours(self.client, self.server[1] or 0):
+            transport.close()
+        self._wait()
+
+    def _wait(self) -> None:
+        self.loop.call_later(PATIENCE, self._end_if_nothing_came, self.cycle)
+
+    def _end_if_nothing_came(self, last: RequestResponseCycle | None) -> None:
+        if self.transport.is_closing():
+            return
+        if self.cycle is last and (last is None or last.response_complete):
+            self.transport.close()
+        self._wait()
+
+
 async def read_form(request: Request) -> list[tuple[str, str]] | None:
     """Return the fields of a form in order; None if its body is too long or no form."""
     body = b""
@@ -147,7 +182,7 @@ async def read_form(request: Request) -> list[tuple[str, str]] | None:
         return None
 
 
-def _only(headers: Mapping[bytes, Sequence[bytes]], name: bytes, without: str = "") -> str:
+def _single_value(headers: Mapping[bytes, Sequence[bytes]], name: bytes, without: str = "") -> str:
     """Return the value of a header; of one that is sent twice a text that equals nothing."""
     values = headers.get(name, ())
     return values[0].decode("latin-1") if len(values) == 1 else ", ".join(map(repr, values)) or without
@@ -164,14 +199,14 @@ def _is_ours(client: tuple[str, int] | None, port: int) -> bool:
     """
     if client is None:
         return False
-    rows = [row for file in ("tcp", "tcp6") for row in _rows(Path("/proc/net", file))]
+    rows = [row for file in ("tcp", "tcp6") for row in _connections(Path("/proc/net", file))]
     if not any(local == port and state == _LISTENING for local, _, state, _ in rows):
         return True  # no such list, or one of another network
     users = [user for local, remote, state, user in rows if (local, remote, state) == (client[1], port, _ESTABLISHED)]
     return bool(users) and all(user == os.getuid() for user in users)
 
 
-def _rows(table: Path) -> list[tuple[int, int, str, int]]:
+def _connections(table: Path) -> list[tuple[int, int, str, int]]:
     """Return (local port, remote port, state, user) of the connections in a table of Linux; none on other systems."""
     try:
         text = table.read_text("ascii")

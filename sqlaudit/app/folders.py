@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlaudit.app.project import PROJECTS
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import is_folder, resolved
 from sqlaudit.engines.duckdb.paths import format_of_name
@@ -48,7 +49,11 @@ class Folders:
             entries = [(entry.name, entry.is_dir()) for entry in self.shown.iterdir() if not entry.name.startswith(".")]
         except OSError as error:
             raise UsageError(f"This folder cannot be read ({error.strerror}). Type the path of a file.") from None
-        of_use = [entry for entry in entries if entry[1] or _can_open(entry[0])]
+        of_use = [
+            (name, is_folder)
+            for name, is_folder in entries
+            if is_folder or format_of_name(name) or name.lower().endswith(PROJECTS)
+        ]
         return sorted(of_use, key=lambda entry: (not entry[1], entry[0].casefold()))[:_MOST]
 
     def places(self) -> list[tuple[str, str]]:
@@ -59,7 +64,3 @@ class Folders:
 
     def _is_listed(self, folder: Path) -> bool:
         return any(folder.is_relative_to(root) for root in self.roots)
-
-
-def _can_open(name: str) -> bool:
-    return bool(format_of_name(name)) or name.lower().endswith((".yml", ".yaml"))

@@ -76,7 +76,14 @@ def show_levels(page: Page) -> Shown:
         return {}
     levels, is_chosen = chosen_levels(project, explored)
     node = page.result("combination", policy=policy, levels=levels)
-    columns = [_column(number, column, levels[column["name"]]) for number, column in enumerate(explored["columns"])]
+    columns = []
+    for number, column in enumerate(explored["columns"]):
+        level = levels[column["name"]]
+        at = column["levels"].index(level)
+        options = [(place, words(column, place)) for place in range(len(column["levels"]))]
+        groups = column["groups"][at] if column["groups"] else 0
+        facts = {"number": number, "options": options, "at": at, "groups": groups, "level": level}
+        columns.append({"name": column["name"], **facts})
     shown: dict[str, Any] = {
         "explored": explored,
         "columns": columns,
@@ -94,13 +101,6 @@ def show_levels(page: Page) -> Shown:
         shown["labels"] = page.result("labels", policy=policy, column=window.asked[0], level=window.asked[1])
         shown["asked"] = window.asked[0]
     return shown
-
-
-def _column(number: int, column: Shown, level: str) -> dict[str, Any]:
-    at = column["levels"].index(level)
-    options = [(place, words(column, place)) for place in range(len(column["levels"]))]
-    groups = column["groups"][at] if column["groups"] else 0
-    return {"name": column["name"], "number": number, "options": options, "at": at, "groups": groups, "level": level}
 
 
 def _proposal(explored: Shown, node: Shown, levels: Mapping[str, str]) -> dict[str, Any]:
@@ -195,7 +195,10 @@ def change_levels(window: Window, form: Form) -> tuple[Project, str, str]:
             levels[column["name"]] = column["levels"][int(text)]
     share = share_of(project)
     if "share" in form and not project.with_role(ColumnRole.ENTITY):
-        share = _share(form["share"])
+        number = form["share"].strip().removesuffix("%").strip().replace(",", ".")
+        if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,4})?", number) or Fraction(number) > 100:
+            raise UsageError("Type how many percent of the rows may be left out, from 0 to 100: 2.")
+        share = Fraction(number) / 100
     differing = [column for column in columns if levels[column["name"]] != old[column["name"]]]
     if not differing and share == share_of(project) and not form.get("use"):
         return project, "", "/safe"
@@ -226,18 +229,6 @@ def with_levels(
         "to": to,
     }
     return replace(project, release={key: value for key, value in release.items() if value})
-
-
-def _share(text: str) -> Fraction:
-    """Return the share of rows that a person typed in percent.
-
-    Raises:
-        UsageError: it is no number from 0 to 100.
-    """
-    number = text.strip().removesuffix("%").strip().replace(",", ".")
-    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,4})?", number) or Fraction(number) > 100:
-        raise UsageError("Type how many percent of the rows may be left out, from 0 to 100: 2.")
-    return Fraction(number) / 100
 
 
 @change("/labels")

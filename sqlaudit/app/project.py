@@ -25,6 +25,7 @@ from sqlaudit.gates.saved_policy import plain_nodes, policy_text
 HISTORY = 100
 """Number of steps that can be undone."""
 PROJECTS = (".yml", ".yaml")
+"""Endings of the file of a project."""
 LEFT_OUT = "2%"
 """The share of the rows that may be left out, until a person says another."""
 
@@ -126,7 +127,11 @@ class Project:
         """
         usual = ReadOptions()
         read = {name: getattr(self.read, name) for name, _ in options_of(ReadOptions)}
-        stated = {name: _written(value) for name, value in read.items() if value != getattr(usual, name)}
+        stated = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in read.items()
+            if value != getattr(usual, name)
+        }
         roles: dict[str, object] = {}
         for role in ColumnRole:
             names = [exact_name(column) for column in self.with_role(role)]
@@ -164,10 +169,6 @@ def _connection_keys(connection: Connection, folder: Path) -> dict[str, str]:
     others = ("password_env", "target", "profiles_dir", "namespace")
     stated = {name: getattr(connection, name) for name in others}
     return {connection.kind: value, **{name: text for name, text in stated.items() if text}}
-
-
-def _written(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -51,6 +51,7 @@ def show_release(page: Page) -> Shown:
     if found is not None:
         shown |= {"found": found, **_changes(project, explored, found, levels)}
         shown |= {"k": project.limit("k"), "explored_rows": explored["rows"]}
+        shown["unrevealed"] = [secret for text, secret in found["checks"] if secret and text.startswith("l=")]
     shown["is_written"] = _follow_writing(page)
     if window.kept == project and window.own_file is not None and (shown["is_written"] or not to):
         shown["policy"] = shlex.quote(str(window.own_file))
@@ -111,7 +112,7 @@ def write_release(window: Window, form: Form) -> tuple[Project, str, str]:
     if not project.release.get("levels"):
         return project, "", "/safe"
     window.papers = frozenset(name for name in ("project", "report") if form.get(f"paper-{name}"))
-    file = _file(window, project, form)
+    file = _release_file(window, project, form)
     release = {key: value for key, value in project.release.items() if key != "to"}
     changed = replace(project, release={**release, "to": file.as_posix()} if file else release)
     if not form.get("use"):
@@ -146,7 +147,7 @@ def _begin_writing(window: Window, project: Project, file: Path) -> None:
     window.jobs.result(job)
 
 
-def _file(window: Window, project: Project, form: Form) -> Path | None:
+def _release_file(window: Window, project: Project, form: Form) -> Path | None:
     """Return the file that a form names, with the ending of its type; None for a policy only."""
     ending, typed = form.get("type", ""), form.get("path", "").strip()
     if ending not in FILE_TYPES:

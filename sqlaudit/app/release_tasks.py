@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlaudit.app.tasks import OpenTable, task
 from sqlaudit.base.errors import Undecidable, UsageError
@@ -26,19 +26,14 @@ from sqlaudit.models.registry import parse_requirement
 from sqlaudit.profiles.identifying import find_suspects, refuse_suspected
 from sqlaudit.profiles.names import contents_of
 
-if TYPE_CHECKING:
-    from sqlaudit.lattices.request import LatticeRequest
-
 Policy = Mapping[str, Any]
 _DRAWN = 400
 """Combinations that the picture has at most, besides those that no other beats."""
-_SHOWN = 40
-"""Labels of a level that are shown when a person asks for them."""
 _NOT_MET = "The release does not meet your requirement, so nothing was written. Choose coarser levels."
 
 
 @dataclass(frozen=True)
-class _Explored:
+class OpenCombinations:
     """The open combinations of levels, with the hierarchies of all columns, and the columns that look like names."""
 
     explorer: Explorer
@@ -49,27 +44,23 @@ class _Explored:
         self.explorer.close()
 
 
-def _limit(policy: Policy) -> ReleaseLimit:
+def _release_limit(policy: Policy) -> ReleaseLimit:
     """Return the release of a policy, as the file of the project would be read."""
     root = composed(policy_text("", policy), "the project")
     assert root is not None
     return find_made(policy_of(root, "the project"), [], ReleaseLimit, "release")[1]
 
 
-def _request(table: OpenTable, policy: Policy) -> LatticeRequest:
-    return replace(_limit(policy).request, target=table.target)
-
-
-def _explored(table: OpenTable, policy: Policy) -> _Explored:
+def _open_combinations(table: OpenTable, policy: Policy) -> OpenCombinations:
     """Return the combinations of levels of a policy; they stay open for the next question on the same policy."""
     key = json.dumps(policy, sort_keys=True)
     if table.memory.get("keys") and key in table.memory["keys"]:
-        found: _Explored = table.memory["explored"]
+        found: OpenCombinations = table.memory["explored"]
         return found
     if "explored" in table.memory:
         table.memory.pop("explored").close()
         del table.memory["keys"]
-    request = _request(table, policy)
+    request = replace(_release_limit(policy).request, target=table.target)
     searched = open_searched_table(table.engine, request, planned=True)
     unstated = without_levels(searched.opened.roles.quasi_identifiers, searched.hierarchies)
     defaults = default_levels(table.engine, searched.opened.relation, unstated, contents_of)
@@ -84,13 +75,13 @@ def _explored(table: OpenTable, policy: Policy) -> _Explored:
             "These columns have too many combinations of levels to compare. Give fewer columns the role “Others may "
             "know”, or open a project whose columns have fewer levels."
         ) from None
-    table.memory["explored"] = _Explored(explorer, hierarchies, (*identifiers, *unique))
+    table.memory["explored"] = OpenCombinations(explorer, hierarchies, (*identifiers, *unique))
     full = {**policy, "tables": [{**policy["tables"][0], "release": {**release, "hierarchies": hierarchies}}]}
     table.memory["keys"] = {key, json.dumps(full, sort_keys=True)}
-    return _explored(table, policy)
+    return _open_combinations(table, policy)
 
 
-def _plain(node: ExploredNode) -> dict[str, Any]:
+def _figures_of(node: ExploredNode) -> dict[str, Any]:
     return {
         "levels": list(node.levels),
         "left_out": node.rows_left_out,
@@ -109,7 +100,7 @@ def explore(table: OpenTable, policy: Policy) -> Mapping[str, Any]:
     Args:
         policy: of the project, without chosen levels.
     """
-    found = _explored(table, policy)
+    found = _open_combinations(table, policy)
     explorer = found.explorer
     nodes = explorer.nodes()
     drawn = [node for node in nodes if node.loss is not None][:: max(1, len(nodes) // _DRAWN)]
@@ -127,11 +118,11 @@ def explore(table: OpenTable, policy: Policy) -> Mapping[str, Any]:
             }
             for column in explorer.columns
         ],
-        "finest": _plain(explorer.node((0,) * len(explorer.columns))),
-        "coarsest": _plain(explorer.node(tuple(column.height for column in explorer.columns))),
-        "frontier": [_plain(node) for node in explorer.frontier()],
+        "finest": _figures_of(explorer.node((0,) * len(explorer.columns))),
+        "coarsest": _figures_of(explorer.node(tuple(column.height for column in explorer.columns))),
+        "frontier": [_figures_of(node) for node in explorer.frontier()],
         "dots": [[node.loss, node.rows_left_out, node.meets] for node in drawn],
-        "proposals": [{"name": named.name, **_plain(named.node)} for named in explorer.proposals()],
+        "proposals": [{"name": named.name, **_figures_of(named.node)} for named in explorer.proposals()],
         "hierarchies": found.hierarchies,
         "suspects": list(found.suspects),
     }
@@ -140,20 +131,20 @@ def explore(table: OpenTable, policy: Policy) -> Mapping[str, Any]:
 @task
 def combination(table: OpenTable, policy: Policy, levels: Mapping[str, str]) -> Mapping[str, Any]:
     """Return what one combination of levels loses and leaves out; `levels` has a name for each column."""
-    return _plain(_explored(table, policy).explorer.node(levels))
+    return _figures_of(_open_combinations(table, policy).explorer.node(levels))
 
 
 @task
 def labels(table: OpenTable, policy: Policy, column: str, level: str) -> Mapping[str, Any]:
     """Return the first labels of a level, which a person has asked for, and their number."""
-    found = _explored(table, policy).explorer.labels(column, level)
-    return {"labels": list(found.labels[:_SHOWN]), "groups": found.groups}
+    found = _open_combinations(table, policy).explorer.labels(column, level)
+    return {"labels": list(found.labels), "groups": found.groups}
 
 
 @task
 def release(table: OpenTable, policy: Policy, reveals: bool) -> Mapping[str, Any]:
     """Return the audit of a release that is not written; `reveals` to add how many rows reveal what is kept secret."""
-    limit = _limit(policy)
+    limit = _release_limit(policy)
     request = replace(with_destination(limit, None), target=table.target)
     if reveals:
         known = replace(parse_requirement("l=2"), severity="warn")
@@ -195,7 +186,7 @@ def write(table: OpenTable, policy: Policy, file: str, report: str) -> Mapping[s
     if not release(table, policy, False)["meets"]:
         raise UsageError(_NOT_MET)
     path = Path(file)
-    request = replace(with_destination(_limit(policy), path), target=table.target)
+    request = replace(with_destination(_release_limit(policy), path), target=table.target)
     with only_new_files(), contextlib.ExitStack() as undone:
         result = search_and_publish(table.engine, request)
         undone.callback(path.unlink, missing_ok=True)

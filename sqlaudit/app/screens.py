@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlaudit.app.project import ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
+from sqlaudit.app.project import PROJECTS, ROLE_WORDS, SINGLE, ColumnRole, Project, is_ours, read_project, roles_by_key
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import exists, expanded, is_file, is_folder, no_name, only_new_files, write_text
 from sqlaudit.base.names import closest
@@ -112,7 +112,7 @@ def choose_file(window: Window, form: Form) -> tuple[Project, str, str]:
         return window.history.project, "", "/open"
     if not is_file(path):
         raise UsageError(f"{typed!r} is no file.")
-    if path.suffix.lower() in (".yml", ".yaml"):
+    if path.suffix.lower() in PROJECTS:
         project, connection = read_project(path)
         window.db, window.saved = connection or window.db, path.absolute() if is_ours(path) else None
         window.kept = project if is_ours(path) else None
@@ -175,6 +175,8 @@ def _read_value(name: str, text: str) -> object:
 # Screen 2: what others may know of a person.
 
 
+PICTURE, MOST_WIDE = (112, 26), 8
+"""Width and height of the picture of a column, and number of bars below which they get no wider."""
 _NAMING = (ColumnRole.IDENTIFIER, ColumnRole.ENTITY)
 
 
@@ -197,8 +199,13 @@ def show_columns(page: Page) -> Shown:
         if not column["empty"] and 1 < column["distinct"] < rows and column["role"] in _NAMING
     ]
     entity = next((name for name, role in roles.items() if role is ColumnRole.ENTITY), "")
+    # None = not counted in all rows of a large table
+    rare = {column["name"]: column["rare"] for column in described["columns"] if column["rare"] is not None}
+    spreads: dict[str, tuple[Sequence[float], int]] = {name: ([], rows) for name in rare if rare[name] == rows}
+    spreads |= page.result("spread", columns=[name for name in rare if name not in spreads]) or {}
     return {
         "described": described,
+        "pictures": {name: draw_bars(*spread) for name, spread in spreads.items() if rows},
         "roles": roles,
         "undecided": undecided,
         "words": ROLE_WORDS,
@@ -206,6 +213,22 @@ def show_columns(page: Page) -> Shown:
         "entity": entity,
         "entities": [*of_people, *([entity] if entity and entity not in of_people else [])],
     }
+
+
+def draw_bars(common: Sequence[float], rare: int) -> list[tuple[float, float, float, float, str]]:
+    """Return the bars of a column: x, y, width and height of each, and `rare` for that of all rare values.
+
+    Args:
+        common: rows of a value, of those that are not rare, the most frequent first. rare: rows of all others.
+    """
+    width, most = PICTURE
+    step = width / max(len(common) + bool(rare), MOST_WIDE if common else 1)
+    bars: list[tuple[float, float, float, float, str]] = []
+    for place, rows in enumerate(common):
+        height = round(max(1.0, most * rows / common[0]), 1)
+        bars.append((round(place * step, 1), most - height, round(step - 1, 1), height, ""))
+    flat = (round(len(common) * step, 1), most - 3, round(step - 1, 1), 3, "rare")
+    return [*bars, flat] if rare else bars
 
 
 @change("/columns")
@@ -260,15 +283,6 @@ NEARLY = 0.9
 """Share of unique rows from which on nearly every person can be singled out."""
 
 
-def verdict_arguments(project: Project, roles: Mapping[str, ColumnRole]) -> dict[str, Any]:
-    """Return the arguments of an audit of the project."""
-    return {
-        "roles": roles_by_key(roles),
-        "requirements": list(project.requirements),
-        "sampling": list(project.sampling),
-    }
-
-
 def decided_roles(page: Page) -> Mapping[str, ColumnRole] | None:
     """Return the roles on which there is a verdict; None while they are read, or on the way to the second screen."""
     described = page.result("describe", sets=True)
@@ -288,8 +302,10 @@ def show_verdict(page: Page) -> Shown:
     if roles is None:
         return {}
     k = page.project.limit("k") or 5
-    found = page.result("verdict", **verdict_arguments(page.project, roles))
-    causes = None if found is None else page.result("causes", roles=roles_by_key(roles), k=k)
+    columns, sampling = roles_by_key(roles), list(page.project.sampling)
+    requirements = list(page.project.requirements)
+    found = page.result("verdict", roles=columns, requirements=requirements, sampling=sampling, k=k)
+    causes = None if found is None else page.result("causes", roles=columns, k=k)
     secret = page.project.with_role(ColumnRole.SECRET)
     shown: dict[str, Any] = {
         "k": k,
@@ -306,8 +322,7 @@ def show_verdict(page: Page) -> Shown:
     if causes and causes["columns"]:
         shown["advice"] = advise(causes["columns"], shown["counted"], shown["people"], k)
     if (page.project.sampling[0] or shown["has_weights"]) and causes is not None:
-        sampling = list(page.project.sampling)
-        shown["population"] = page.result("population", roles=roles_by_key(roles), sampling=sampling)
+        shown["population"] = page.result("population", roles=columns, sampling=sampling)
     return shown
 
 
@@ -329,19 +344,18 @@ def judge(project: Project, found: Shown, k: int) -> Shown:
     """Return the verdict on a table in words, and its figures."""
     rows = found["rows"]
     unit = "person" if project.with_role(ColumnRole.ENTITY) else "row"
-    counted = sum(size * groups for size, groups in found["sizes"])
-    unique = sum(size * groups for size, groups in found["sizes"] if size == 1)
-    below = sum(size * groups for size, groups in found["sizes"] if size < k)
+    counted, unique, below = found["counted"], found["unique"], found["below"]
     known, named = project.with_role(ColumnRole.KNOWN), project.with_role(ColumnRole.IDENTIFIER)
     failing = [check for check in found["checks"] if check["status"] == "fail"]
     is_decided = found["complete"] and all(check["status"] in ("pass", "warn", "fail") for check in found["checks"])
     revealing = [check["sensitive"] for check in failing if check["sensitive"]]
     people = "people" if unit == "person" else "rows"
-    tone, headline = "bad", ""
+    tone, headline, same = "bad", "", listing(dict.fromkeys(revealing), last="or")
     if unique and failing:
         several = f"{plural(unique, 'person', 'people')} can be singled out"
         headline = "nearly every person can be singled out" if unique >= NEARLY * counted else several
         lead = f"Someone who knows {listing(known)} of a person finds {unique:,} of the {counted:,} {people} exactly."
+        lead += f" In some groups everyone has the same {same}." if same else ""
     elif below and any(check["sensitive"] is None for check in failing):
         headline = f"{below:,} {people} are in groups below {k}"
         lead = f"Someone who knows {listing(known)} of a person is left with fewer than {k} to choose from."
@@ -445,7 +459,7 @@ def write_project(window: Window, project: Project, path: Path) -> None:
     Raises:
         UsageError: there is another file, or the project cannot be a policy yet.
     """
-    if path.suffix.lower() not in (".yml", ".yaml"):
+    if path.suffix.lower() not in PROJECTS:
         raise UsageError("The name of a project ends in .yml.")
     if "\0" in str(path):
         raise no_name(str(path))

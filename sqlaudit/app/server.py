@@ -58,7 +58,7 @@ def serve(
             "The window needs the packages starlette and uvicorn: pip install 'sqlaudit[app]'."
         ) from None
     del starlette
-    from sqlaudit.app.door import Door
+    from sqlaudit.app.door import Door, DoorConnection
     from sqlaudit.app.folders import Folders
     from sqlaudit.app.window import Window, make_app
 
@@ -68,7 +68,7 @@ def serve(
     door = Door(make_app(window), sockets[0].getsockname()[1])
     config = uvicorn.Config(
         door,
-        http="h11",
+        http=DoorConnection,
         ws="none",
         lifespan="off",
         access_log=False,
@@ -89,7 +89,9 @@ def serve(
             ending.cancel()
             await window.jobs.close()
 
-    with PrivateFolder("app", _folder_for_browser() if browser else "") as folder:
+    # Browsers in snaps see the home folder, and no temporary one
+    beside = str(Path.home()) if browser and Path("/snap").is_dir() else ""
+    with PrivateFolder("app", beside) as folder:
         entry = folder.path / "sqlaudit.html"
         _write_entry(entry, door)
         door.entered = lambda: entry.unlink(missing_ok=True)
@@ -143,11 +145,6 @@ def _bound(family: socket.AddressFamily, address: str, port: int) -> socket.sock
         bound.close()
         raise
     return bound
-
-
-def _folder_for_browser() -> str:
-    """Return the folder for the entry file: browsers in snaps see the home folder, and no temporary one."""
-    return str(Path.home()) if Path("/snap").is_dir() else ""
 
 
 def _write_entry(path: Path, door: Door) -> None:

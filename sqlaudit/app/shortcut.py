@@ -30,7 +30,8 @@ def install() -> Path:
         UsageError: it cannot be written.
     """
     if sys.platform == "win32":  # untested
-        return _written(Path.home() / "Desktop/sqlaudit.cmd", f'@echo off\r\nstart "" /min {_windows_command()} %1\r\n')
+        command = " ".join(f'"{argument}"' for argument in _COMMAND)
+        return _written(Path.home() / "Desktop/sqlaudit.cmd", f'@echo off\r\nstart "" /min {command} %1\r\n')
     if sys.platform == "darwin":  # untested
         file = _written(Path.home() / "Desktop/sqlaudit.command", f"#!/bin/sh\nexec {shlex.join(_COMMAND)}\n")
         file.chmod(0o755)
@@ -44,10 +45,6 @@ def _quoted(argument: str) -> str:
     for sign in ("\\", '"', "`", "$"):
         argument = argument.replace(sign, "\\" + sign)
     return '"' + argument.replace("\\", "\\\\").replace("%", "%%") + '"'
-
-
-def _windows_command() -> str:
-    return " ".join(f'"{argument}"' for argument in _COMMAND)
 
 
 def _written(file: Path, text: str) -> Path:

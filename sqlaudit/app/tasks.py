@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlaudit
-from sqlaudit.audits.request import request_verdicts
-from sqlaudit.audits.run import audit_table
 from sqlaudit.base.addresses import Whereabouts
 from sqlaudit.base.errors import InputError, SqlauditError
 from sqlaudit.base.names import untyped
 from sqlaudit.base.options import request_from
-from sqlaudit.base.spec import Limits, ReadOptions, Roles, Sampling, Target
+from sqlaudit.base.spec import Limits, NullPolicy, ReadOptions, Roles, Sampling, Target
+from sqlaudit.column_sets.counting import Figures, SetCounter, choose_column, code_columns, drop_codes
 from sqlaudit.engines import connect
-from sqlaudit.models.registry import parse_requirements
+from sqlaudit.profiles.columns import list_sources, spread_rows
 from sqlaudit.profiles.names import words_of
 from sqlaudit.reports.document import figure, percent
 
 if TYPE_CHECKING:
-    from sqlaudit.base.relation import Relation
     from sqlaudit.engines.contract import Engine
 
 Task = Callable[..., Mapping[str, Any]]
 TASKS: dict[str, Task] = {}
 """The functions that pages ask for, by name."""
+BARS, RARE = 20, 5
+"""Bars of the picture of a column, and rows below which a value is rare."""
 READ_WORDS = {
     "sheet": "the sheet",
     "skip": "the row with the column names",
@@ -195,7 +196,8 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
                 "distinct": measured.distinct,
                 "rare": measured.rows_below_5,
                 "role": proposed.get(name) or ("insensitive" if proposal.concept or measured.constant else ""),
-                "is_weight": measured.kind in ("integer", "decimal", "float") and _is_weight(name, measured.label),
+                "is_weight": measured.kind in ("integer", "decimal", "float")
+                and bool(_WEIGHTS.intersection([*words_of(name), *words_of(measured.label)])),
                 "reasons": list(proposal.reasons),
             }
         )
@@ -208,12 +210,17 @@ def describe(table: OpenTable, sets: bool) -> Mapping[str, Any]:
     }
 
 
+@task
+def spread(table: OpenTable, columns: Sequence[str]) -> Mapping[str, Any]:
+    """Return how the rows are spread over the values of columns: rows by rank of the value, rare values together."""
+    relation = table.engine.open(table.target)
+    sources = [source for source in list_sources(relation, table.engine.dialect) if source.name in columns]
+    spreads = spread_rows(table.engine, relation, sources, RARE, BARS)
+    return {source.name: [*of_column] for source, of_column in zip(sources, spreads, strict=True)}
+
+
 _WEIGHTS = {"weight", "weights", "wgt", "wt", "gewicht", "hochrechnungsfaktor", "hochrechnung", "poids", "peso"}
 """Words of names of columns that may say how many people a row stands for."""
-
-
-def _is_weight(name: str, label: str) -> bool:
-    return bool(_WEIGHTS.intersection([*words_of(name), *words_of(label)]))
 
 
 _Columns = Mapping[str, Sequence[str]]
@@ -235,12 +242,13 @@ def _roles(roles: _Columns, sampling: Sequence[str] = ("", "")) -> Roles:
 
 @task
 def verdict(
-    table: OpenTable, roles: _Columns, requirements: Sequence[str], sampling: Sequence[str]
+    table: OpenTable, roles: _Columns, requirements: Sequence[str], sampling: Sequence[str], k: int
 ) -> Mapping[str, Any]:
     """Return the figures of the table as it is, and how each requirement ends.
 
     Args:
         roles: columns by role. requirements: as the command line has them. sampling: an option's name and its text.
+        k: the size of a group below which rows or people are counted.
     """
     audited = sqlaudit.audit(
         table.target,
@@ -253,10 +261,18 @@ def verdict(
         worst_classes=0,
     )
     result = audited.to_dict()
+    sizes = result["classes"]["sizes"]
+    counted, unique, below = (sum(size * groups for size, groups in sizes if size < most) for most in (inf, 2, k))
+    if roles["entity"]:  # a person with rows in several groups is in the sizes of each of them
+        everything = (1 << len(roles["quasi_identifiers"])) - 1
+        counted, (people,) = _count_groups(table, roles, k, [everything])
+        unique, below = people.unique, people.at_risk
     checks = [check for check in result["checks"] if check["required"] is not None or check["status"] is not None]
     return {
         "rows": result["target"]["rows"],
-        "sizes": result["classes"]["sizes"],
+        "counted": counted,
+        "unique": unique,
+        "below": below,
         "smallest": result["classes"]["min_size"],
         "groups": result["classes"]["count"],
         "status": result["status"],
@@ -285,27 +301,33 @@ def population(table: OpenTable, roles: _Columns, sampling: Sequence[str]) -> Ma
 def causes(table: OpenTable, roles: _Columns, k: int) -> Mapping[str, Any]:
     """Return for each column that others may know the rows in groups below k by it alone, and without it.
 
-    The column without which fewest rows are left in such groups comes first.
+    The column without which fewest rows are left in such groups comes first. With a person id, people are counted.
 
     Args:
         roles: columns by role. k: the size of a group.
     """
-    known, relation = roles["quasi_identifiers"], table.engine.open(table.target)
-    found = []
-    for column in known:
-        others = [other for other in known if other != column]
-        rows_below = partial(_rows_below, table.engine, table.target, relation, k, roles["entity"])
-        found.append({"column": untyped(column), "alone": rows_below([column]), "without": rows_below(others)})
+    known = roles["quasi_identifiers"]
+    alone = [1 << place for place in range(len(known))]
+    _, figures = _count_groups(table, roles, k, [*alone, *(sum(alone) - column for column in alone)])
+    by_itself, by_others = figures[: len(known)], figures[len(known) :]
+    found = [
+        {"column": untyped(column), "alone": one.at_risk, "without": others.at_risk}
+        for column, one, others in zip(known, by_itself, by_others, strict=True)
+    ]
     return {"columns": sorted(found, key=lambda cause: (cause["without"], -cause["alone"]))}
 
 
-def _rows_below(
-    engine: Engine, target: Target, relation: Relation, k: int, entity: Sequence[str], known: Sequence[str]
-) -> int:
-    """Return the rows, or people, in groups below k of those columns that others may know."""
-    if not known:
-        return 0
-    requirements = parse_requirements(f"k={k}")
-    request = request_verdicts(target, Roles(tuple(known), entity=next(iter(entity), None)), requirements)
-    sizes = audit_table(engine, request, relation=relation).classes.sizes
-    return sum(size * groups for size, groups in sizes if size < k)
+def _count_groups(table: OpenTable, roles: _Columns, k: int, sets: Sequence[int]) -> tuple[int, list[Figures]]:
+    """Return the number of rows, or of people, and the figures of sets of columns that others may know.
+
+    Args:
+        sets: each as a number whose bit i stands for column i. k: the size of a group.
+    """
+    engine, relation = table.engine, table.engine.open(table.target)
+    chosen = [choose_column(relation, engine.dialect, column, "qi") for column in roles["quasi_identifiers"]]
+    entity = [choose_column(relation, engine.dialect, column, "entity") for column in roles["entity"]]
+    try:
+        coded = code_columns(engine, relation, chosen, next(iter(entity), None))
+        return coded.persons, SetCounter(engine, coded, k, NullPolicy.EQUAL).figures(sets)
+    finally:
+        drop_codes(engine)

@@ -54,6 +54,7 @@ DOING = {
     "": "Reading the table",
     "sheets": "Looking for sheets",
     "describe": "Reading the table",
+    "spread": "Drawing how values are spread",
     "verdict": "Looking for people who can be singled out",
     "causes": "Looking for the columns that cause it",
     "population": "Estimating what the sample shows of its population",
@@ -67,24 +68,14 @@ DOING = {
 _HERE = Path(__file__).parent
 
 
-def _has_table(project: Project) -> bool:
-    return project.has_table
-
-
-def _is_decided(project: Project) -> bool:
-    return project.has_table and project.decided
-
-
-def _has_levels(project: Project) -> bool:
-    return _is_decided(project) and bool(project.release.get("levels"))
-
-
 SCREENS: Sequence[AppScreen] = (
     AppScreen("/open", "Open", show_open, "Use this table", lambda project: True),
-    AppScreen("/columns", "Columns", show_columns, "Show the verdict", _has_table),
-    AppScreen("/verdict", "Verdict", show_verdict, "Make it safe", _is_decided),
-    AppScreen("/safe", "Make it safe", show_levels, "Use these levels", _is_decided),
-    AppScreen("/release", "Release", show_release, "Write the release", _has_levels),
+    AppScreen("/columns", "Columns", show_columns, "Show the verdict", lambda project: project.has_table),
+    AppScreen("/verdict", "Verdict", show_verdict, "Make it safe", lambda project: project.decided),
+    AppScreen("/safe", "Make it safe", show_levels, "Use these levels", lambda project: project.decided),
+    AppScreen(
+        "/release", "Release", show_release, "Write the release", lambda project: bool(project.release.get("levels"))
+    ),
 )
 """The screens, in the order of their steps."""
 

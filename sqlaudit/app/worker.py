@@ -57,7 +57,7 @@ class _Bench:
         try:
             with contextlib.suppress(BrokenPipeError):
                 while (job := self._next()) is not None:
-                    self._say(self._run(job))
+                    self._send(self._run(job))
         finally:
             if self._table is not None:
                 self._table.close()
@@ -106,7 +106,7 @@ class _Bench:
                 if self._table is None or self._table.place != place:
                     if self._table is not None:
                         self._table.close()
-                    self._table = OpenTable(place, lambda step, share: self._say({"progress": [step, share]}))
+                    self._table = OpenTable(place, lambda step, share: self._send({"progress": [step, share]}))
                 self._table.check_unchanged()
                 result = TASKS[job["task"]](self._table, **job["arguments"])
                 self._table.check_unchanged()
@@ -117,7 +117,7 @@ class _Bench:
         except MemoryError:
             return {"error": _OUT_OF_MEMORY, "fields": [], "kind": "MemoryError"}
 
-    def _say(self, answer: Mapping[str, Any]) -> None:
+    def _send(self, answer: Mapping[str, Any]) -> None:
         with self._lock:
             self._answers.write(json.dumps(answer) + "\n")
             self._answers.flush()

@@ -551,13 +551,19 @@ def check_bounds(request: object) -> None:
 
 # Options in reports, which repeat the command or the call that made them.
 
-_SHOWN_NAMES = (
-    "qi sensitive identifier insensitive accept_identifier entity known_rows require preset nulls knowledge "
-    "hierarchies inputs find suppress k columns max_size tolerance threshold failing_classes worst_classes measure "
-    "population_size sampling_fraction weights by count keep_column original method rows known random user x y time "
-    "box interval criteria witness pieces workload exclude key match other_qi reviewed household sequence static "
-    "static_from value contributors person weight only measures identified other_release level widths mask chain beta "
-    "epsilon delta start bucket_column bucket_count select owner"
+_COLUMNS = (
+    "qi sensitive identifier insensitive accept_identifier entity by count keep_column original user x y time columns "
+    "exclude key match other_qi reviewed household sequence static value contributors person weight weights "
+    "bucket_column bucket_count start owner dimensions holdings measures largest rate grouping position bounds "
+    "property_bounds box_column interval_column delay_column k_column"
 )
-SHOWN = frozenset(_SHOWN_NAMES.split())
-"""Options of columns, numbers and names of models, whose texts a report may repeat."""
+_TABLES = "identified other_release static_from before margins linked positions observations properties"
+_NUMBERS = (
+    "known_rows require preset nulls knowledge hierarchies inputs find suppress k max_size tolerance threshold "
+    "failing_classes worst_classes measure population_size sampling_fraction method rows known random box interval "
+    "criteria witness pieces workload only level widths mask chain beta epsilon delta select smallest_box "
+    "smallest_interval delay sure h width node low high origin dates max_global_risk time_budget time_limit timeout "
+    "memory_limit"
+)
+SHOWN = frozenset(f"{_COLUMNS} {_TABLES} {_NUMBERS}".split())
+"""Options of columns, tables, numbers and names of models. Reports repeat their texts, which hold no value of a row."""

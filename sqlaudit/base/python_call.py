@@ -16,7 +16,7 @@ from sqlaudit.base.options import SHOWN, Option
 from sqlaudit.base.result import BY_PLACE, PythonCall
 
 _OTHER_TABLES = ("other", "holdout", "identified", "other_release", "static_from", "properties", "observations")
-_TABLES = (*BY_PLACE, *_OTHER_TABLES, "positions", "before", "linked")
+_TABLES = (*BY_PLACE, *_OTHER_TABLES, "positions", "before", "margins", "linked")
 _PLAIN = ("read", "limits", "roles", "name", "names", "column")
 _LEVELS = ("widths", "mask")
 """What a hierarchy has of numbers alone; any other form may hold values of the table."""

@@ -63,6 +63,15 @@ def compare_certificate(
         yield from _compare_statements(certificate["sql"], now["sql"])
 
 
+def count_compared(certificate: Mapping[str, Any], now: Mapping[str, Any], same_versions: bool) -> dict[str, int]:
+    """Return how many values of each part `compare_certificate` compares."""
+    counts = {
+        part: len({name for state in (certificate, now) for name, _ in _flatten(state[part])})
+        for part in ("snapshot", "figures")
+    }
+    return {**counts, "sql": max(len(certificate["sql"]), len(now["sql"]))} if same_versions else counts
+
+
 def _compare_statements(certified: list[dict[str, object]], now: list[dict[str, object]]) -> Iterator[Difference]:
     """Yield the steps whose SQL differs from what the roles give, without the text of either."""
     if len(certified) != len(now):
@@ -284,6 +293,7 @@ class Verification:
             key=name,
             trusted=bool(name) and self.key is not None,
             differences=tuple(self._find_differences(state, now, result)),
+            compared=count_compared(self.certificate, now, self._same_versions(result)),
             notes=tuple(self._make_notes(state, result)),
             **provenance(engine, executed_before),
         )

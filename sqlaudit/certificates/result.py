@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from sqlaudit.base.result import Documented, MeasuredResult, ShownRoles, Status, key, told
+from sqlaudit.base.result import LEFT_OUT, Documented, MeasuredResult, ShownRoles, Status, key, told
 from sqlaudit.models.diversity import KAnonymity
 from sqlaudit.reports import document as doc
 from sqlaudit.reports.notebook import Shown
@@ -46,6 +47,8 @@ class VerifyResult(MeasuredResult, Shown):
         signature: `none`, `valid`, `invalid`, or `unchecked` where the package for signatures is not installed.
         key: the fingerprint of the key that signed it, empty unless `valid`. trusted: whether the user named that key.
         differences: empty when the certificate holds. notes: what a reader should know besides.
+        compared: values that were compared, by part of the certificate: `snapshot`, `figures`, and `sql` where the same
+            versions ran.
     """
 
     schema: ClassVar = "sqlaudit-verify/1"
@@ -63,6 +66,7 @@ class VerifyResult(MeasuredResult, Shown):
     trusted: bool = field(metadata={"key": "signature.trusted"})
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
+    compared: Mapping[str, int] = field(default_factory=dict, metadata=LEFT_OUT)
 
     @property
     @told("key")
@@ -80,6 +84,7 @@ _ITEMS = {
     "classes: max_size": "largest group",
     "classes: sizes": "groups by size",
 }
+_PARTS = {"figures": "Figures", "snapshot": "Table and files", "sql": "SQL statements"}
 _NOT_SAID = (
     "A certificate with the verdict FAIL can be correct. See its verdict under Certificate.",
     "The author of the certificate chose its roles and requirements. Check them under Certificate.",
@@ -108,6 +113,11 @@ class VerifyReport(MeasuredReport[VerifyResult]):
         quasi_identifiers = doc.listed(result.roles.get("quasi_identifiers", ()))
         rows = doc.plural(result.rows, "row")
         yield f"{result.target}: {rows}. All figures were recomputed for {quasi_identifiers}."
+        differing = Counter(difference.what.partition(":")[0] for difference in result.differences)
+        same = {
+            _PARTS[part]: [doc.Portion(values - differing[part], values)] for part, values in result.compared.items()
+        }
+        yield doc.portions("Compared with the certificate: same (solid) and different (faint)", same)
 
     def lead(self, result: VerifyResult) -> Iterator[doc.Words]:
         if any(map(_is_of_files, result.differences)):

@@ -142,7 +142,7 @@ def print_data(text: str) -> None:
 
 def write_pictures(path: Path, pictures: Sequence[Picture]) -> None:
     """Draw pictures into an SVG file, which is complete or does not exist."""
-    from sqlaudit.reports.page import draw_file
+    from sqlaudit.reports.charts import draw_file
 
     content = draw_file(pictures)
     with replacing(path) as temporary:
@@ -192,6 +192,9 @@ def _visible_arguments(context: click.Context) -> Iterator[tuple[click.Option | 
         option = options.get(name)
         if not word.startswith("-") or len(word) == 1:
             yield None, [without_connections(word)]
+        elif option is not None and option.is_flag and not word.startswith("--"):  # others may follow it: -qo page.html
+            remaining[:0] = [f"-{value}"] if value else []
+            yield option, [name]
         elif option is not None and _takes_no_value(option, remaining) and not equals:
             yield option, [word]
         else:

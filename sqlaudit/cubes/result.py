@@ -199,6 +199,7 @@ class CubeReport(MeasuredReport[CubeResult]):
         ]
         measures = f"; sums of {doc.listed(result.measures)}" if result.measures else ""
         yield f"{result.target}: people by {doc.listing(levels, None)}{measures}."
+        yield _parts_kept(result)
 
     def lead(self, result: CubeResult) -> Iterator[doc.Words]:
         if not (result.blocks or result.left_out_blocks):
@@ -317,6 +318,15 @@ class CubeReport(MeasuredReport[CubeResult]):
             )
         if result.view:
             yield "A view changes with its table: compare it with what was read before as a second cube."
+
+
+def _parts_kept(result: CubeResult) -> doc.Picture:
+    """Return a picture of the blocks that are kept, and of their people where their number may be said."""
+    kept = {"Blocks": [doc.Portion(result.blocks, result.blocks + result.left_out_blocks)]}
+    share = result.left_out_share if result.left_out_blocks else Fraction(0)
+    if share is not None:
+        kept["People"] = [doc.Portion(float(1 - share), 1.0, doc.percent(1 - share))]
+    return doc.portions("Blocks and people: in the cube (solid) and left out (faint)", kept)
 
 
 def _left_out(result: CubeResult) -> str:

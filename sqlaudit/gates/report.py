@@ -303,7 +303,7 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
     passed = doc.count(sum(moment.outcome == Outcome.PASS for moment in latest))
     return doc.compose(
         f"{file}: {passed} of {doc.plural(len(moments), 'test')} passed in the last run ({len(runs)} shown)",
-        (),
+        (_failing_over_runs(moments),),
         *(
             doc.section(f"{name}: {for_attribute(requirement, sensitive)}", _table(listed))
             for (name, requirement, sensitive), listed in moments.items()
@@ -312,6 +312,32 @@ def history_document(file: str, moments: Mapping[Key, Sequence[Moment]]) -> doc.
             file, max((one.finished for listed in moments.values() for one in listed), default=""), kind="History"
         ),
     )
+
+
+_MOST_CURVES = 8
+"""Curves of tests that can be told apart."""
+
+
+def _failing_over_runs(moments: Mapping[Key, Sequence[Moment]]) -> doc.Picture | None:
+    """Return a picture of the rows that failed in each run; of many tests, of those with the most in the last one."""
+    shares = {
+        f"{table}: {for_attribute(requirement, sensitive)}": [
+            (moment.run, moment.failing_rows / moment.rows)
+            for moment in reversed(listed)
+            if moment.rows and moment.failing_rows is not None
+        ]
+        for (table, requirement, sensitive), listed in moments.items()
+    }
+    points = {name: through_runs for name, through_runs in shares.items() if through_runs}
+    worst = sorted(points, key=lambda name: -points[name][-1][1])[:_MOST_CURVES]
+    if not worst:
+        return None
+    title = "Rows that fail, by test and run"
+    if len(points) > len(worst):
+        title += f": the {len(worst)} tests of {len(points)} with the most"
+    if all(len(points[name]) == 1 for name in worst):
+        return doc.bars(title, worst, {"rows": [points[name][0][1] for name in worst]}, "share of rows", share=True)
+    return doc.curves(title, {name: points[name] for name in worst}, "run", "share of rows")
 
 
 def history_data(file: str, moments: Mapping[Key, Sequence[Moment]]) -> dict[str, object]:

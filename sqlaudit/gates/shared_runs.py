@@ -283,7 +283,7 @@ class LossTests(SharedRuns[LossLimit, CompareResult]):
             requirements=(_AUDIT,),
             inputs=entry.inputs,
         )
-        return compare_tables(self.engine, request)
+        return compare_tables(self.engine, request, with_spreads=False)
 
     def _tests(self, entry: TableEntry, spec: TestSpec, limit: LossLimit, result: CompareResult) -> Iterator[GateTest]:
         for loss in _of(result, spec, limit):
@@ -400,7 +400,7 @@ class SyntheticTests(SharedRuns[SyntheticLimit, SyntheticResult]):
                 {limit.requirement.text: limit.requirement for limit in limits if limit.requirement}.values()
             ),
         )
-        return find_disclosure(self.engine, request)
+        return find_disclosure(self.engine, request, with_shapes=False)
 
     def _tests(
         self, entry: TableEntry, spec: TestSpec, limit: SyntheticLimit, result: SyntheticResult

@@ -16,7 +16,7 @@ from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.hierarchies.levels import Hierarchy, Use
 from sqlaudit.lattices.evaluate import Evaluator
 from sqlaudit.lattices.losses import Losses
-from sqlaudit.lattices.proposals import propose
+from sqlaudit.lattices.proposals import Accepts, Least, Priced, PricedNode, least_of, propose, rank_of
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.lattices.result import (
     DisclosedNode,
@@ -29,7 +29,7 @@ from sqlaudit.lattices.result import (
 )
 from sqlaudit.lattices.search.chain import climb
 from sqlaudit.lattices.search.lattice import NodeCounts, SearchOutcome
-from sqlaudit.lattices.search.loss import NodeLoss
+from sqlaudit.lattices.search.loss import NodeLoss, round_bound
 from sqlaudit.lattices.search.section import LatticeSection
 from sqlaudit.lattices.search.strategies import count_local_optima
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
@@ -37,10 +37,9 @@ from sqlaudit.reports.document import listing, plural
 
 MOST_PRICED = 20_000
 """Nodes that a result lists one by one, with their verdict and loss."""
-MOST_SWEPT = 10**8
-"""Finest classes times nodes up to which all nodes are decided for proposals: about a second."""
-MOST_HELD = 2**21
-"""Finest classes that proposals hold in memory."""
+SHARE, MOST_ASKED, MANY_CLASSES = 10, 8, 100_000
+"""Proposals ask about one node for every `SHARE` that the search asked about, and about up to `MOST_ASKED` more: fewer,
+the more of `MANY_CLASSES` the finest classes are. So they add at most a tenth to the time of a search."""
 
 
 @dataclass(frozen=True)
@@ -75,22 +74,33 @@ class LatticeSearch:
         if measure.name in ("hybrid", "hybrid-log"):  # no row gains more than a distance of 1 in the whole table
             least = -float(self.evaluator.rows * self.evaluator.tuples)
             terms = [[least] * len(column) if not place else column for place, column in enumerate(terms)]
-        if self._by_levels:
+        if self.by_levels:
             return NodeLoss(terms, self.losses.transform)
         rises = not limit and measure.monotone != "no"
         return NodeLoss(terms, self.losses.transform, self.price, monotone=rises)
 
     @property
-    def _by_levels(self) -> bool:
+    def by_levels(self) -> bool:
         """True if the levels of a safe node alone determine its loss."""
         measure = self.losses.measure
         return measure.separable and (not self.evaluator.limit_rows or not measure.cell)
 
-    def price(self, nodes: Sequence[Node]) -> list[float]:
-        """Return the losses of safe nodes."""
-        if self._by_levels:
-            return [self.losses.whole(node) for node in nodes]
+    def price_leaving_out(self, nodes: Sequence[Node]) -> list[PricedNode]:
+        """Return safe nodes with their losses and the rows that they leave out."""
+        if not self.evaluator.limit_rows:
+            return [PricedNode(node, loss, 0) for node, loss in zip(nodes, self.price(nodes), strict=True)]
         parts = self.evaluator.loss_parts(nodes, self.losses.labels, self.losses.wanted)
+        return [PricedNode(part.node, self.losses.of(part), part.failing_rows) for part in parts]
+
+    def price(self, nodes: Sequence[Node], *, leave_out: bool = False) -> list[float]:
+        """Return the losses of nodes.
+
+        Args:
+            nodes: safe ones. leave_out: True if some are not safe: their failing rows are left out without a limit.
+        """
+        if self.by_levels and not leave_out:
+            return [self.losses.whole(node) for node in nodes]
+        parts = self.evaluator.loss_parts(nodes, self.losses.labels, self.losses.wanted, leave_out=leave_out)
         return [self.losses.of(part) for part in parts]
 
 
@@ -213,28 +223,89 @@ def _strategies(search: LatticeSearch, outcome: SearchOutcome, safe: Sequence[La
 def _proposals(
     search: LatticeSearch, outcome: SearchOutcome, answers: Mapping[str, object], stop: Stop
 ) -> dict[str, object]:
-    """Return the proposals where every safe node has a loss already, or all nodes are soon decided in memory."""
-    safe: Sequence[LatticeNode] = answers["safe_nodes"]  # type: ignore[assignment]
-    if outcome.best is None:
+    """Return the proposals where the nodes that may be one are known, or few others are left to decide."""
+    best: LatticeNode | None = answers["best"]  # type: ignore[assignment]
+    if best is None:
         return {"proposals": ()}
-    if len(safe) != outcome.counts.safe or any(node.loss is None for node in safe):
-        evaluator, nodes, limit_rows = search.evaluator, outcome.counts.nodes, search.evaluator.limit_rows
-        if nodes > MOST_PRICED or evaluator.tuples > MOST_HELD or nodes * evaluator.tuples > MOST_SWEPT:
-            return {}
-        try:
-            swept = evaluator.sweep(search.losses)
-            if swept is None or not swept.is_priced:
-                return {}
-            safe = [node_of(verdict, loss) for verdict, loss in swept.nodes(limit_rows, stop) if verdict.safe]
-        except STOPPED as why:
-            return {"complete": False, "stopped": "interrupted"} if by_hand(why) else {}
-        except Undecidable:  # the search itself needed no verdict on some nodes
-            return {}
+    if outcome.counts.nodes > MOST_PRICED or best.loss is None:
+        return {}
+    safe: Sequence[LatticeNode] = answers["safe_nodes"]  # type: ignore[assignment]
     columns = [(hierarchy.column, hierarchy.height) for hierarchy in search.hierarchies if hierarchy.takes_part]
-    named = propose(safe, columns, search.price([search.section.top])[0])
+    try:
+        (coarsest,) = search.price([search.section.top])
+        is_listed = len(safe) == outcome.counts.safe and all(node.loss is not None for node in safe)
+        least: Least[Priced] = least_of(safe) if is_listed else _SafeNodes(search, outcome, best, stop).least
+        named = propose(best, least, columns, coarsest)
+    except STOPPED as why:
+        return {"complete": False, "stopped": "interrupted"} if by_hand(why) else {}
+    except (_TooManyNodes, Undecidable):  # the search itself needed no verdict on some nodes
+        return {}
     chosen = ((one.name, one.node) for one in named)
     proposals = (LatticeProposal(name, node.levels, node.loss or 0.0, node.failing_rows) for name, node in chosen)
     return {"proposals": tuple(proposals)}
+
+
+class _TooManyNodes(Exception):
+    """Proposals ask about more nodes than they may."""
+
+
+class _SafeNodes:
+    """The safe nodes after a search, by their losses: those that it left open are decided and priced when needed.
+
+    Args:
+        search: decides and prices nodes. outcome: the verdicts that are known. best: the answer.
+        stop: returns True when the time is over.
+    """
+
+    def __init__(self, search: LatticeSearch, outcome: SearchOutcome, best: LatticeNode, stop: Stop) -> None:
+        self._search, self._outcome, self._stop = search, outcome, stop
+        bounds = zip(search.node_loss().bounds().tolist(), search.section.nodes(), strict=True)
+        possible = ((round_bound(bound), node) for bound, node in bounds if outcome.is_safe(node) is not False)
+        self._possible = sorted(possible)
+        self._verdicts = {verdict.node: verdict for verdict in outcome.walk}
+        self._priced: dict[Node, Priced] = {best.levels: best}
+        self._room = len(outcome.walk) // SHARE + int(MOST_ASKED / (1 + search.evaluator.tuples / MANY_CLASSES))
+
+    def least(self, accepts: Accepts, most: float = math.inf, *, complete: bool = False) -> Priced | None:
+        """Return the safe node of least loss as `propose` asks for it."""
+        least: Priced | None = None
+        rank: tuple[float, Node] = (most, self._search.section.top)
+        for place in self._possible:
+            if place > rank:  # no node from here on loses less
+                break
+            _, node = place
+            if accepts(node) and (priced := self._price(node, complete=complete)) and rank_of(priced) <= rank:
+                least, rank = priced, rank_of(priced)
+        return least
+
+    def _price(self, node: Node, *, complete: bool) -> Priced | None:
+        """Return a node with its loss; None if it is not safe, or leaves out rows and may not."""
+        if node not in self._priced:
+            if complete or self._outcome.is_safe(node) is None:
+                if node not in self._verdicts:
+                    self._ask()
+                    (self._verdicts[node],) = self._search.evaluator.decide([node])
+                verdict = self._verdicts[node]
+                if not verdict.safe or (complete and verdict.failing_rows):
+                    return None
+            if self._search.evaluator.limit_rows or not self._search.by_levels:
+                self._ask()
+            (self._priced[node],) = self._search.price_leaving_out([node])
+        priced = self._priced[node]
+        return None if complete and priced.failing_rows else priced
+
+    def _ask(self) -> None:
+        """Count a question to the database.
+
+        Raises:
+            BudgetSpent: the time is over.
+            _TooManyNodes: it is one too many.
+        """
+        if self._stop():
+            raise BudgetSpent
+        self._room -= 1
+        if self._room < 0:
+            raise _TooManyNodes
 
 
 def _disclosures(search: LatticeSearch, stop: Stop) -> dict[str, object]:

@@ -478,7 +478,8 @@ class AuditedNodes:
                 "another measure."
             )
         failing = keep(self._engine, workbench, _FAILING, statement, columns)
-        (suppressed,) = self.losses.parts(Chunk(failing.sql, {0: node}), weights, {"bits"} & {*wanted})
+        left_out = Chunk(failing.sql, {0: node})
+        (suppressed,) = self.losses.parts(left_out, _ALL_FAIL, weights, {"bits"} & {*wanted})
         squares_gone, logarithms_gone = workbench.run(
             render("lattices/lattice_squares_of.sql", workbench.dialect, classes=failing)
         )[0]
@@ -497,7 +498,7 @@ class AuditedNodes:
         if "inflation" not in wanted:
             return parts
         chunk = Chunk(failing.sql, {0: parts.node})
-        return replace(parts, figures=self.losses.inflation(chunk, _all_fail(chunk))[0])
+        return replace(parts, figures=self.losses.inflation(chunk, _ALL_FAIL)[0])
 
     @cached_property
     def _tuple_bits(self) -> float:
@@ -512,11 +513,12 @@ def _value_of(attribute: Attribute) -> str | None:
 _FAILING = "sqlaudit_lattice_failing"
 
 
-def _all_fail(_: Chunk) -> dict[str, object]:
-    """Return what makes every class of a chunk fail, for the templates: one verdict that is always true."""
-    check = {"name": "r0", "failing": "TRUE", "doubtful": ""}
-    block = {"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [check]}
-    return {"blocks": [block], "any": ["r0"]}
+_ALWAYS = {"name": "r0", "failing": "TRUE", "doubtful": ""}
+_ALL_FAIL: dict[str, object] = {
+    "blocks": [{"position": 0, "words": [], "lanes": [], "mask": 0, "facts": [], "checks": [_ALWAYS]}],
+    "any": [_ALWAYS["name"]],
+}
+"""What makes every class of a chunk fail, for the templates: one verdict that is always true."""
 
 
 def audited_nodes(
@@ -532,7 +534,7 @@ def audited_nodes(
     Raises:
         UsageError: models that need one place a person, with persons in several.
     """
-    losses = NodeLosses(table.workbench, table.layout, base, _all_fail, rows, rows)
+    losses = NodeLosses(table.workbench, table.layout, base, rows, rows)
     source, people = table.source, None
     listed: tuple[CodedSource, ...] = (source,)
     if population is not None and any("population" in model.needs for model in table.deciding):

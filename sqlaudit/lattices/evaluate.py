@@ -97,15 +97,20 @@ class CountedNodes:
         self._rollup = Rollup(self.workbench, self.layout, self.base, words)
         self._figures = NodeFigures(self.workbench, self.attributes, self.rows, self.limit_rows)
         self._sizes = NodeSizes(self._rollup, self.layout) if self.rows and self._figures.by_size else None
-        failing, sensitive = self._figures.failing, self.attributes[0] if self.of_values else None
+        sensitive = self.attributes[0] if self.of_values else None
         self._losses = NodeLosses(
-            self.workbench, self.layout, self.base, failing, self.rows, self.tuples, sensitive, self.of_values
+            self.workbench, self.layout, self.base, self.rows, self.tuples, sensitive, self.of_values
         )
 
     @property
     def tuples(self) -> int:
         """Classes of the finest node."""
         return self._rollup.base.rows
+
+    @property
+    def classes_decide(self) -> bool:
+        """True if each class of a node fails or does not, and nothing else decides."""
+        return self._figures.classes_decide
 
     def verdicts(self, nodes: Sequence[Node]) -> list[Verdict]:
         """Return the verdicts in the order of the nodes: from classes in memory where possible, else by statements."""
@@ -129,11 +134,19 @@ class CountedNodes:
         verdict = self._figures.verdict_of_sizes(node, drawn)
         return None if verdict.safe else verdict
 
-    def parts(self, nodes: Sequence[Node], weights: tuple[CellWeight, ...], wanted: Collection[str]) -> list[LossParts]:
+    def parts(
+        self,
+        nodes: Sequence[Node],
+        weights: tuple[CellWeight, ...],
+        wanted: Collection[str],
+        *,
+        leave_out: bool = False,
+    ) -> list[LossParts]:
         """Return the parts of losses of the nodes, in their order."""
         parts: dict[Node, LossParts] = {}
         for chunk in self._rollup.walk(nodes):
-            parts.update((part.node, part) for part in self._losses.parts(chunk, weights, wanted))
+            verdicts = self._figures.failing(chunk, leave_out=leave_out)
+            parts.update((part.node, part) for part in self._losses.parts(chunk, verdicts, weights, wanted))
         return [parts[node] for node in nodes]
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
@@ -189,7 +202,12 @@ class Evaluator:
         return self.judge.verdicts(nodes)
 
     def loss_parts(
-        self, nodes: Sequence[Node], weights: Iterable[CellWeight] = (), wanted: Collection[str] = ()
+        self,
+        nodes: Sequence[Node],
+        weights: Iterable[CellWeight] = (),
+        wanted: Collection[str] = (),
+        *,
+        leave_out: bool = False,
     ) -> list[LossParts]:
         """Return the parts of losses of the nodes, in their order; see `LossParts`.
 
@@ -198,14 +216,23 @@ class Evaluator:
             weights: of the labels of columns; the same ones at every call.
             wanted: `bits` to add up what the cells leave open about their values, too, `tuples` to look at the finest
                 node, `inflation` to compare regions of rows with their tuples.
+            leave_out: True to leave out the rows of failing classes also where none may be suppressed; only where
+                `classes_decide`.
         """
         for node in nodes:
             self.layout.check(node)
+        if leave_out and isinstance(self.judge, CountedNodes):
+            return self.judge.parts(nodes, tuple(weights), wanted, leave_out=True)
         return self.judge.parts(nodes, tuple(weights), wanted)
 
     def classes(self, nodes: Sequence[Node], knowledge: int) -> Iterator[NodeClasses]:
         """Yield the classes of nodes for up to so many pieces of knowledge, one by one for each sensitive attribute."""
         return self.judge.classes(nodes, knowledge)
+
+    @property
+    def classes_decide(self) -> bool:
+        """True if nodes are counted, not audited, and each class of a node fails or does not."""
+        return isinstance(self.judge, CountedNodes) and self.judge.classes_decide
 
     def sweep(self, losses: Losses) -> NodeSweep | None:
         """Return what decides all nodes at once, in memory; None where nodes must be asked for one by one."""

@@ -6,7 +6,7 @@
         explorer.nodes()                               # all nodes, decided and priced (the first call computes them)
         explorer.node((4, 5, 0, 0, 1, 1))              # or {"age": "10 years"}: levels by number or name, others 0
         explorer.frontier(), explorer.proposals()      # of a proposal: .name, .node
-        explorer.causes(), explorer.distribution("age", 1), explorer.labels("age", 1)
+        explorer.labels("age", 1)                      # the first labels of a level
 
 The figures are those of `lattice` and of an audit of the release: same histogram, same models, same losses. The table
 is read once, when it is opened; afterwards only its histogram is. An interrupt (`engine.cancel()`, Ctrl-C, a `stop`
@@ -23,27 +23,30 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from sqlaudit.base.errors import OutOfRange, Stop, Undecidable, UsageError, never
+from sqlaudit.base.errors import BudgetSpent, OutOfRange, Stop, Undecidable, UsageError, never
 from sqlaudit.base.frozen import dataclass
 from sqlaudit.base.names import closest_column
 from sqlaudit.base.spec import Limits
 from sqlaudit.base.sql import render
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.hierarchies.dictionary import Dictionary
 from sqlaudit.lattices.answer import MOST_PRICED, LatticeSearch, columns_of
-from sqlaudit.lattices.proposals import Named, propose
+from sqlaudit.lattices.proposals import Named, least_of, propose, rank_of
 from sqlaudit.lattices.request import LatticeRequest
 from sqlaudit.lattices.result import LatticeColumn
 from sqlaudit.lattices.run import open_searched_table, opened_search
-from sqlaudit.lattices.search.loss import round_loss
 from sqlaudit.lattices.swept import NodeSweep
 from sqlaudit.lattices.verdicts import Node, Shortfall, Verdict
 
 PRICED = Fraction(1, 10)
 """Share of rows left out up to which the nodes of a lattice are priced, if the suppression limit is not larger."""
-MOST_BINS = 200
-"""Labels of a distribution that are listed one by one, and labels that a preview shows."""
+MOST_LABELS = 40
+"""Labels of a level that a preview shows."""
+SWEPT_BYTES, SHARE_OF_MEMORY = 256, 4
+"""Memory that a sweep takes for each of the finest classes, as measured, and the share of what statements may take (see
+`Limits.memory`) that it may take. Above it statements decide the nodes: it takes longer, and gives the same figures."""
+_AT_ONCE = 500
+"""Nodes that statements decide between two looks at `stop`."""
 
 
 @dataclass(frozen=True)
@@ -85,54 +88,16 @@ class ExploredNode:
 
 
 @dataclass(frozen=True)
-class Cause:
-    """What one column adds to the risk, in rows of classes that fail.
-
-    Args:
-        column: its name.
-        rows_at_risk: failing rows when someone knows all columns as they are.
-        without: failing rows when someone knows all columns but this one.
-        alone: failing rows when someone knows this column only.
-    """
-
-    column: str
-    rows_at_risk: int
-    without: int
-    alone: int
-
-    @property
-    def added(self) -> int:
-        """The rows that are no longer at risk without the column."""
-        return self.rows_at_risk - self.without
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """The sizes of a column's groups at a level, without their labels.
-
-    Args:
-        sizes: rows of each group that is large enough to be shown, the largest first.
-        merged_groups, merged_rows: all other groups together.
-    """
-
-    sizes: tuple[int, ...]
-    merged_groups: int
-    merged_rows: int
-
-
-@dataclass(frozen=True)
 class LevelLabels:
     """The labels of a level, in the order of their values.
 
     Args:
-        name: of the level. groups: number of labels; missing is one.
-        labels: the first of them; None for missing. rows: of each of these, empty unless asked for.
+        groups: number of labels; missing is one.
+        labels: the first of them; None for missing.
     """
 
-    name: str
     groups: int
     labels: tuple[str | None, ...]
-    rows: tuple[int, ...] = ()
 
 
 class Explorer:
@@ -211,8 +176,8 @@ class Explorer:
         are equal in both the one of the finest levels is there.
         """
         front: list[ExploredNode] = []
-        for node in sorted(self._priced(self.nodes()), key=lambda one: (one.rows_left_out, *_rank(one))):
-            if not front or _rank(node)[0] < _rank(front[-1])[0]:
+        for node in sorted(self._priced(self.nodes()), key=lambda one: (one.rows_left_out, *rank_of(one))):
+            if not front or rank_of(node)[0] < rank_of(front[-1])[0]:
                 front.append(node)
         return tuple(front)
 
@@ -225,55 +190,35 @@ class Explorer:
         limit = self.limit_rows if limit_rows is None else limit_rows
         safe = [node for node in self._priced(self.nodes()) if node.meets_with(limit)]
         (top,) = self._search.price([self._search.section.top])
-        return tuple(propose(safe, [(column.name, column.height) for column in self.columns], top))
+        if not safe:
+            return ()
+        columns = [(column.name, column.height) for column in self.columns]
+        return tuple(propose(min(safe, key=rank_of), least_of(safe), columns, top))
 
-    def causes(self) -> tuple[Cause, ...]:
-        """Return what each column adds to the risk, in the order of the columns."""
-        top = tuple(max(1, column.height) for column in self.columns)
-        finest = (0,) * len(top)
-        without = [(*finest[:place], level, *finest[place + 1 :]) for place, level in enumerate(top)]
-        alone = [(*top[:place], 0, *top[place + 1 :]) for place in range(len(top))]
-        rows = [self._failing_rows(node) for node in (finest, *without, *alone)]
-        return tuple(
-            Cause(column.name, rows[0], rows[1 + place], rows[1 + place + len(top)])
-            for place, column in enumerate(self.columns)
-        )
-
-    def distribution(self, column: str, level: int | str = 0, least: int = 5) -> Distribution:
-        """Return the sizes of a column's groups at a level.
-
-        Args:
-            column: its name. level: its number or name.
-            least: groups with fewer rows are merged; if these are fewer together, with the next larger ones.
-
-        Raises:
-            UsageError: no such column or level.
-        """
-        sizes = sorted((rows for _, rows in self._count_labels(column, level)), reverse=True)
-        shown = [rows for rows in sizes if rows >= least][:MOST_BINS]
-        while shown and len(shown) < len(sizes) and sum(sizes[len(shown) :]) < least:
-            shown.pop()
-        merged = sizes[len(shown) :]
-        return Distribution(tuple(shown), len(merged), sum(merged))
-
-    def labels(self, column: str, level: int | str = 0, *, show_rows: bool = False) -> LevelLabels:
+    def labels(self, column: str, level: int | str = 0) -> LevelLabels:
         """Return the first labels of a level; at level 0 these are values.
 
         Args:
-            column: its name. level: its number or name. show_rows: whether to return the rows of each label.
+            column: its name. level: its number or name.
 
         Raises:
             UsageError: no such column or level.
         """
-        counted = self._count_labels(column, level)
         place = self._place(column)
-        shown = counted[:MOST_BINS]
-        return LevelLabels(
-            self.columns[place].levels[self._level(place, level)],
-            len(counted),
-            tuple(label for label, _ in shown),
-            tuple(rows for _, rows in shown) if show_rows else (),
+        number = self._level(place, level)
+        if number and number == self.columns[place].height:
+            return LevelLabels(1, ("*",))
+        workbench = self._search.workbench
+        statement = render(
+            "lattices/lattice_level_labels.sql",
+            workbench.dialect,
+            step="labels of a level",
+            dictionary=list(self._search.dictionaries.values())[place].relation,
+            level=number,
+            most=MOST_LABELS,
         )
+        labels, counts = zip(*workbench.run(statement), strict=True)
+        return LevelLabels(int(counts[0]), labels)
 
     # --- columns and levels ---
 
@@ -300,62 +245,53 @@ class Explorer:
             raise OutOfRange(f"{column.name} has no level {level}. Its levels are 0 to {column.height}.")
         return level
 
-    def _count_labels(self, column: str, level: int | str) -> list[tuple[str | None, int]]:
-        place = self._place(column)
-        number, dictionary = self._level(place, level), self._dictionaries[place]
-        if number and number == self.columns[place].height:
-            return [("*", self.rows)]
-        workbench = self._search.workbench
-        statement = render(
-            "lattices/lattice_level_labels.sql",
-            workbench.dialect,
-            step="labels of a level",
-            dictionary=dictionary.relation,
-            level=number,
-        )
-        return [(label, int(rows)) for label, rows in workbench.run(statement)]
-
-    @cached_property
-    def _dictionaries(self) -> list[Dictionary]:
-        return list(self._search.dictionaries.values())
-
     # --- nodes ---
 
     @cached_property
     def _sweep(self) -> NodeSweep | None:
+        """Return what decides all nodes in memory; None where these take too much of it, or are audited one by one."""
+        memory, classes = self._search.workbench.memory(), self._search.evaluator.tuples
+        if memory is not None and classes * SWEPT_BYTES > memory // SHARE_OF_MEMORY:
+            return None
         return self._search.evaluator.sweep(self._search.losses)
 
     def _explore(self, nodes: Sequence[Node], stop: Stop, *, every: bool) -> list[ExploredNode]:
         """Return nodes with their figures and losses, in their order."""
-        decided: dict[Node, tuple[Verdict, float | None]]
-        priced_rows = max(self.limit_rows, int(PRICED * self.rows))
-        if self._sweep is not None and every and self._search.section.is_whole:
-            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(priced_rows, stop)}
-        elif self._sweep is not None:
-            decided = {node: self._sweep.node(node) for node in nodes}
+        priced_rows = max(self.limit_rows, int(PRICED * self.rows)) if every else self.rows
+        decided: dict[Node, tuple[Verdict, float | None]] = {}
+        if self._sweep is None:
+            for start in range(0, len(nodes), _AT_ONCE):
+                if stop():
+                    raise BudgetSpent
+                decided |= self._ask(nodes[start : start + _AT_ONCE], priced_rows)
+        elif every:
+            decided = {verdict.node: (verdict, loss) for verdict, loss in self._sweep.nodes(nodes, priced_rows, stop)}
         else:
-            decided = {verdict.node: (verdict, None) for verdict in self._search.evaluator.decide(nodes)}
-        if self._sweep is None or not self._sweep.is_priced:
-            safe = [node for node, (verdict, _) in decided.items() if verdict.safe]
-            for node, loss in zip(safe, self._search.price(safe), strict=True):
-                decided[node] = decided[node][0], loss
-        return [_explored(*decided[node]) for node in nodes]
+            decided = {node: self._sweep.node(node) for node in nodes}
+        if self._sweep is not None and not self._search.losses.of_classes:
+            decided |= self._price([verdict for verdict, _ in decided.values() if verdict.safe])
+        return [_explored(*decided[node], with_fails=not every) for node in nodes]
 
-    def _failing_rows(self, node: Node) -> int:
-        """Return the failing rows of a node; columns that are kept may be left out."""
-        if self._sweep is not None:
-            return self._sweep.node(node)[0].failing_rows
-        return self._search.evaluator.decide([node])[0].failing_rows
+    def _ask(self, nodes: Sequence[Node], priced_rows: int) -> dict[Node, tuple[Verdict, float | None]]:
+        """Return what a sweep returns of nodes, by statements over their classes."""
+        verdicts = self._search.evaluator.decide(nodes)
+        decided: dict[Node, tuple[Verdict, float | None]] = {verdict.node: (verdict, None) for verdict in verdicts}
+        if not self._search.losses.of_classes or not self._search.evaluator.classes_decide:
+            return decided | self._price([verdict for verdict in verdicts if verdict.safe])
+        priced = [verdict for verdict in verdicts if verdict.failing_rows <= priced_rows]
+        return decided | self._price(priced, leave_out=True)
+
+    def _price(
+        self, verdicts: Sequence[Verdict], *, leave_out: bool = False
+    ) -> dict[Node, tuple[Verdict, float | None]]:
+        losses = self._search.price([verdict.node for verdict in verdicts], leave_out=leave_out)
+        return {verdict.node: (verdict, loss) for verdict, loss in zip(verdicts, losses, strict=True)}
 
     def _priced(self, nodes: Sequence[ExploredNode]) -> list[ExploredNode]:
         return [node for node in nodes if node.loss is not None]
 
 
-def _rank(node: ExploredNode) -> tuple[float, Node]:
-    return round_loss(node.loss or 0.0), node.levels
-
-
-def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
+def _explored(verdict: Verdict, loss: float | None, *, with_fails: bool) -> ExploredNode:
     return ExploredNode(
         verdict.node,
         verdict.failing_rows,
@@ -364,6 +300,6 @@ def _explored(verdict: Verdict, loss: float | None) -> ExploredNode:
         verdict.classes,
         verdict.smallest,
         verdict.smallest_left if verdict.failing_rows else verdict.smallest,
-        verdict.fails,
+        verdict.fails if with_fails else (),
         any(shortfall.classes is None for shortfall in verdict.fails),
     )

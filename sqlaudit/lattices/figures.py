@@ -298,6 +298,11 @@ class NodeFigures:
         return list(verdicts.values())
 
     @property
+    def classes_decide(self) -> bool:
+        """True if each class of a node fails or does not, and nothing else decides."""
+        return not self.by_level and not self.disclosures
+
+    @property
     def by_size(self) -> bool:
         """True if the sizes of a node's classes alone decide it, by a least one."""
         return all(item.model.fewest is not None for attribute in self.attributes for item in attribute.deciding)
@@ -314,13 +319,13 @@ class NodeFigures:
             figures |= {f"{name}_classes": len(below), f"{name}_rows": int(below.sum())}
         return self._verdict(node, figures)
 
-    def failing(self, chunk: Chunk) -> dict[str, Any]:
+    def failing(self, chunk: Chunk, *, leave_out: bool = False) -> dict[str, Any]:
         """Return the parameters of the templates by which classes of a chunk are suppressed.
 
         These are blocks whose predicates decide every class, and the names of the predicates; none without a
-        suppression limit.
+        suppression limit, unless `leave_out`.
         """
-        if not self.limit_rows:
+        if not self.limit_rows and not leave_out:
             without_checks = [replace(block, facts=(), checks=()) for block in self.blocks]
             return {"blocks": [block.parameters(self.wide) for block in without_checks], "any": []}
         blocks = self._with_combinations(chunk)

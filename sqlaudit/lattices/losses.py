@@ -146,6 +146,11 @@ class Losses:
         wanted["tuples"] = measure.name == "entropy-volume-inflation"
         return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
 
+    @property
+    def of_classes(self) -> bool:
+        """True if the classes of a node give its loss: their keys and sizes, and which of them fail."""
+        return not self.wanted and not self.measure.sensitive
+
     def whole(self, node: Node) -> float:
         """The loss of a node when no row is suppressed; for `bounded` measures a lower bound of the loss otherwise.
 

@@ -46,7 +46,6 @@ class NodeLosses:
 
     Args:
         workbench: where the chunks lie. layout: the columns' places in the key. base: the finest classes.
-        failing: which classes of a chunk fail, for the templates; see `NodeFigures.failing`.
         rows: rows of the table. finest: how many the finest classes are.
         sensitive: the attribute whose counts the finest classes have, where the `measure` looks at it.
     """
@@ -54,7 +53,6 @@ class NodeLosses:
     workbench: Engine
     layout: KeyLayout
     base: Relation
-    failing: Callable[[Chunk], dict[str, object]]
     rows: int
     finest: int
     sensitive: Attribute | None = None
@@ -67,9 +65,15 @@ class NodeLosses:
             count = NodeNoise if self.measure.by == "noise" else NodeVariance
             self._of_sensitive = count(self.workbench, self.layout, self.base, self.sensitive, self.rows)
 
-    def parts(self, chunk: Chunk, weights: Iterable[CellWeight], wanted: Collection[str]) -> list[LossParts]:
-        """The parts of a chunk's nodes; see `LossParts`."""
-        verdicts = self.failing(chunk)
+    def parts(
+        self, chunk: Chunk, verdicts: dict[str, object], weights: Iterable[CellWeight], wanted: Collection[str]
+    ) -> list[LossParts]:
+        """The parts of a chunk's nodes; see `LossParts`.
+
+        Args:
+            chunk: the nodes. verdicts: which of their classes are left out; see `NodeFigures.failing`.
+            weights: of labels, the same ones at every call. wanted: what has to be counted besides classes.
+        """
         counts = {
             int(number): figures_of_node
             for number, *figures_of_node in self._run(

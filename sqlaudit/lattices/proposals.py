@@ -13,7 +13,8 @@ Where the first leaves out no row, or the third does not exist, the next columns
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -40,7 +41,18 @@ class Priced(Protocol):
         """Rows that its release leaves out."""
 
 
+@dataclass(frozen=True)
+class PricedNode:
+    """A safe node with its loss, and the rows that its release leaves out."""
+
+    levels: Node
+    loss: float
+    failing_rows: int
+
+
 N = TypeVar("N", bound=Priced)
+N_co = TypeVar("N_co", bound=Priced, covariant=True)
+Accepts = Callable[[Node], bool]
 
 
 @dataclass(frozen=True)
@@ -51,25 +63,50 @@ class Named(Generic[N]):
     node: N
 
 
-def propose(nodes: Sequence[N], columns: Sequence[tuple[str, int]], coarsest: float) -> list[Named[N]]:
-    """Return at most three proposals, that of least loss first; empty without a safe node.
+class Least(Protocol[N_co]):
+    """Finds the safe node of least loss among those that are accepted; the finest levels win a tie."""
+
+    def __call__(self, accepts: Accepts, most: float = math.inf, *, complete: bool = False) -> N_co | None:
+        """Return the node; None if there is none.
+
+        Args:
+            accepts: takes the levels of a node.
+            most: the largest loss that it may have, rounded.
+            complete: True if it may leave out no row.
+        """
+
+
+def least_of(nodes: Iterable[N]) -> Least[N]:
+    """Return what finds nodes among safe ones that are all known with their losses."""
+    ranked = sorted((node for node in nodes if node.loss is not None), key=rank_of)
+
+    def least(accepts: Accepts, most: float = math.inf, *, complete: bool = False) -> N | None:
+        near = (node for node in ranked if rank_of(node)[0] <= most and not (complete and node.failing_rows))
+        return next((node for node in near if accepts(node.levels)), None)
+
+    return least
+
+
+def propose(best: N, least: Least[N], columns: Sequence[tuple[str, int]], coarsest: float) -> list[Named[N]]:
+    """Return at most three proposals, that of least loss first.
 
     Args:
-        nodes: all safe nodes, with their losses.
+        best: the safe node of least loss.
+        least: finds other ones.
         columns: the name of each column and its highest level.
         coarsest: the loss of the coarsest node.
     """
-    ranked = sorted((node for node in nodes if node.loss is not None), key=_rank)
-    if not ranked:
-        return []
-    best, most = ranked[0], (ranked[0].loss or 0.0) + POINTS / 100 * coarsest
-    near = [node for node in ranked if round_loss(node.loss or 0.0) <= round_loss(most)]
-    no_one = next((node for node in ranked if not node.failing_rows), None) if best.failing_rows else None
+    most = round_loss((best.loss or 0.0) + POINTS / 100 * coarsest)
+    no_one = least(lambda _: True, complete=True) if best.failing_rows else None
     room = MOST - 1 - (no_one is not None)
     others: dict[int, N] = {}
-    for place in _coarsened(best.levels, columns):
-        node = next((node for node in near if node.levels[place] < best.levels[place]), None)
-        if node is not None and len(others) < room and node not in others.values() and node is not no_one:
+    coarsened = [place for place, level in enumerate(best.levels) if level]
+    for place in sorted(coarsened, key=lambda place: -best.levels[place] / columns[place][1]):  # removed ones first
+        if len(others) == room:
+            break
+        node = least(lambda levels, place=place: levels[place] < best.levels[place], most)  # type: ignore[misc]
+        taken = [other.levels for other in (*others.values(), no_one) if other is not None]
+        if node is not None and node.levels not in taken:
             others[place] = node
     named = [Named(_name(columns[place], best.levels[place]), node) for place, node in others.items()]
     first = _name_beside(best.levels, next(iter(others.values())).levels, columns) if others else LEAST
@@ -77,14 +114,9 @@ def propose(nodes: Sequence[N], columns: Sequence[tuple[str, int]], coarsest: fl
     return [*named, Named(NO_ONE, no_one)] if no_one is not None else named
 
 
-def _rank(node: Priced) -> tuple[float, Node]:
+def rank_of(node: Priced) -> tuple[float, Node]:
+    """Return what nodes are ordered by: their loss, then their levels."""
     return round_loss(node.loss or 0.0), node.levels
-
-
-def _coarsened(levels: Node, columns: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the columns that a node coarsens, removed ones first, then by the share of their levels."""
-    coarsened = [place for place, level in enumerate(levels) if level]
-    return sorted(coarsened, key=lambda place: -levels[place] / columns[place][1])
 
 
 def _name(column: tuple[str, int], replaced: int) -> str:

@@ -342,8 +342,8 @@ class LatticeReport(MeasuredReport[LatticeResult]):
         yield "coarser nodes stay safe", inherited
         yield "loss can fall at coarser nodes", can_fall
         yield "warnings only", ", ".join(result.warn_only)
-        if result.best and result.proposals is None and result.find != "chain":
-            yield "proposals", "not computed: needs all safe nodes and their losses"
+        if result.best and result.complete and result.find != "chain":
+            yield "proposals", result.why_no_proposals
 
 
 def _requested(result: LatticeResult) -> list[str]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any, ClassVar, Literal
 
+from sqlaudit.base.parameter_names import spelled
 from sqlaudit.base.result import (
     AS_FLOAT,
     BELOW_ONE,
@@ -248,8 +249,8 @@ class LatticeResult(MeasuredResult, Shown):
         best: the safe node of smallest loss; when the search was stopped, of those known. For a chain its finest safe
             node. chain: with `find` chain its nodes, from fine to coarse.
         safe_nodes: with `find` all every safe node, smallest loss first.
-        proposals: at most three safe nodes that differ for a reader, that of least loss first; None when not every safe
-            node is known with its loss, and finding them takes too long.
+        proposals: at most three safe nodes that differ for a reader, that of least loss first; None for the reason in
+            `why_no_proposals`.
         top: the coarsest node; when it is not safe, no node may be. None when it was not decided.
         bound: no safe node has a smaller loss; None when nothing is known. complete: whether the search was finished.
         stopped: why not: `budget`, `interrupted` or `limit`.
@@ -304,6 +305,22 @@ class LatticeResult(MeasuredResult, Shown):
     why: tuple[str, ...] = ()
     published: Published | None = None
     beta: Annotated[Fraction, FROM_0] | None = field(default=None, metadata=AS_FLOAT)
+
+    @property
+    @told("proposals", key("lattice.why_no_proposals"))
+    def why_no_proposals(self) -> str | None:
+        """Why there are no proposals, in one sentence; None where they were computed."""
+        if self.proposals is not None:
+            return None
+        if not self.complete:
+            return "Not computed, because the search was stopped."
+        if self.find == "chain":
+            return "Not computed for a chain."
+        if any(column.fixed is not None for column in self.columns):
+            return "Not computed for requested levels."
+        if self.find == "all":
+            return "Not computed, because the lattice has too many nodes."
+        return f"Not computed, because the search left too many nodes open; {spelled('find', 'all')} decides them."
 
     @property
     def searched(self) -> tuple[LatticeColumn, ...]:

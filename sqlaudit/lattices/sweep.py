@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sqlaudit.base.errors import BudgetSpent, Stop, never
 from sqlaudit.lattices.losses import Losses
-from sqlaudit.lattices.verdicts import LossParts, Node, at_level
+from sqlaudit.lattices.verdicts import LossParts, Node
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -225,10 +225,11 @@ class Sweep:
         short = tuple((int(one.sum()), int(np.dot(one, classes.vectors[0]))) for one in bits)
         return self._describe(node, classes, failing != 0, self._rows, short)
 
-    def nodes(self, priced_rows: int, stop: Stop = never) -> Iterator[SweptNode]:
-        """Yield all nodes.
+    def nodes(self, nodes: Sequence[Node], priced_rows: int, stop: Stop = never) -> Iterator[SweptNode]:
+        """Yield some nodes or all, each from the classes of a finer one, in an order of their own.
 
         Args:
+            nodes: those that are asked for.
             priced_rows: failing rows of a node up to which all parts of its loss are computed.
             stop: asked between nodes.
 
@@ -237,11 +238,12 @@ class Sweep:
         """
         pending: list[tuple[Node, SortedClasses]] = []
         waiting = 0
-        for prefix, finest in self._walk((0,) * len(self._columns), self._base, self._first):
-            for level, classes in self._raise_last(finest, range(self._heights[self._last] + 1)):
+        for some, finest in self._walk(nodes, self._base, self._first):
+            by_level = _by_level(some, self._last)
+            for level, classes in self._raise_last(finest, list(by_level)):
                 if stop():
                     raise BudgetSpent
-                pending.append((at_level(prefix, self._last, level), classes))
+                pending += [(node, classes) for node in by_level[level]]
                 waiting += len(classes)
             if waiting >= _PENDING:
                 yield from self._judged(pending, priced_rows)
@@ -254,17 +256,20 @@ class Sweep:
         for (node, classes), fails in zip(pending, all_fails, strict=True):
             yield self._describe(node, classes, fails, priced_rows)
 
-    def _walk(self, node: Node, classes: SortedClasses, order: Sequence[int]) -> Iterator[tuple[Node, SortedClasses]]:
-        """Yield the node and all nodes that are coarser in the columns of the order."""
+    def _walk(
+        self, nodes: Sequence[Node], classes: SortedClasses, order: Sequence[int]
+    ) -> Iterator[tuple[Sequence[Node], SortedClasses]]:
+        """Yield nodes that differ in the last column alone, with their classes before it is raised."""
         if not order:
-            yield node, classes
+            yield nodes, classes
             return
         place, *rest = order
-        for level in range(self._heights[place] + 1):
-            if level:
-                keys = self._columns[place].raise_keys(classes.keys, level - 1, level)
-                classes = self._sorted(SortedClasses(keys, classes.vectors), runs=True)
-            yield from self._walk(at_level(node, place, level), classes, rest)
+        below = 0
+        for level, some in _by_level(nodes, place).items():
+            if level > below:
+                keys = self._columns[place].raise_keys(classes.keys, below, level)
+                classes, below = self._sorted(SortedClasses(keys, classes.vectors), runs=True), level
+            yield from self._walk(some, classes, rest)
 
     def _raise_last(self, classes: SortedClasses, levels: Sequence[int]) -> Iterator[tuple[int, SortedClasses]]:
         """Yield the classes with the last column at each of some ascending levels."""
@@ -369,6 +374,14 @@ class Sweep:
             added = float(np.dot(weights, sizes))
             sums[place] = added if by_failing else self._losses.columns[place].kept[node[place]] - added
         return tuple(sums)
+
+
+def _by_level(nodes: Sequence[Node], place: int) -> dict[int, list[Node]]:
+    """Return the nodes by their level of a column, the finest first."""
+    by_level: dict[int, list[Node]] = {}
+    for node in sorted(nodes, key=lambda node: node[place]):
+        by_level.setdefault(node[place], []).append(node)
+    return by_level
 
 
 def sweep_order(values: Sequence[int], heights: Sequence[int]) -> list[int]:

@@ -27,21 +27,21 @@ class NodeSweep:
 
     Args:
         sweep: has their classes. figures: has the checks of the sweep. losses: price nodes.
-        is_priced: True if the sweep has all that the losses need.
     """
 
     sweep: Sweep
     figures: NodeFigures
     losses: Losses
-    is_priced: bool
 
     def node(self, node: Node) -> tuple[Verdict, float | None]:
         """Return the verdict and the loss of one node."""
         return self._judged(self.sweep.node(node), self.figures.rows)
 
-    def nodes(self, priced_rows: int, stop: Stop = never) -> Iterator[tuple[Verdict, float | None]]:
-        """Yield the verdicts of all nodes, and the losses of those with at most so many failing rows."""
-        return (self._judged(swept, priced_rows) for swept in self.sweep.nodes(priced_rows, stop))
+    def nodes(
+        self, nodes: Sequence[Node], priced_rows: int, stop: Stop = never
+    ) -> Iterator[tuple[Verdict, float | None]]:
+        """Yield the verdicts of nodes, and the losses of those with at most so many failing rows."""
+        return (self._judged(swept, priced_rows) for swept in self.sweep.nodes(nodes, priced_rows, stop))
 
     def _judged(self, swept: SweptNode, priced_rows: int) -> tuple[Verdict, float | None]:
         parts = swept.parts
@@ -54,7 +54,7 @@ class NodeSweep:
         safe = parts.failing_rows <= self.figures.limit_rows
         figures = (swept.classes, parts.failing_rows, swept.smallest, fails, swept.smallest_left)
         has_levels = all(a <= b.height for a, b in zip(parts.node, self.losses.columns, strict=True))
-        priced = self.is_priced and has_levels and parts.failing_rows <= priced_rows
+        priced = self.losses.of_classes and has_levels and parts.failing_rows <= priced_rows
         return Verdict(parts.node, safe, safe, *figures), self.losses.of(parts) if priced else None
 
 
@@ -71,7 +71,7 @@ def open_sweep(
     checks = [check for block in figures.blocks for check in block.checks]
     # with a column in several words, or with many words, ranks and vectors do not fit into the arrays
     spread = not layout.columns or any(sum(map(bool, column.masks(0, layout.words))) > 1 for column in layout.columns)
-    if figures.by_level or figures.disclosures or len(words) > MOST_WORDS or len(checks) > BITS - 1 or spread:
+    if not figures.classes_decide or len(words) > MOST_WORDS or len(checks) > BITS - 1 or spread:
         return None
     keys, sizes, counts = rollup.read_base()
     columns = []
@@ -105,4 +105,4 @@ def open_sweep(
     least = max((least for least in fewest if least is not None), default=0)
     tests = Checks(len(checks), least, figures.by_size, [aggregate for _, aggregate in words], judge)
     sweep = Sweep(columns, (sizes, *counts), tests, losses, weights, figures.rows)
-    return NodeSweep(sweep, figures, losses, not losses.wanted and not losses.measure.sensitive)
+    return NodeSweep(sweep, figures, losses)

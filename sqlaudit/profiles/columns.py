@@ -364,6 +364,41 @@ def estimated_distinct(distinct: int, once: int, sampled: int, rows: int) -> int
     return min(max(round(estimate), distinct), rows)
 
 
+def spread_rows(
+    engine: Engine, relation: Relation, sources: Sequence[Source], least: int, bars: int
+) -> list[tuple[list[float], int]]:
+    """Return how the rows of a table are spread over the values of each column, without a value.
+
+    Args:
+        engine, relation: where the rows are.
+        sources: the columns.
+        least: values of fewer rows are rare.
+        bars: the number of bars of a column with more values, which have about as many values each.
+
+    Returns:
+        For each column the rows of a value in each of its bars, on average, the most frequent values first; and the
+        rows of all rare values.
+    """
+    spreads: list[tuple[list[float], int]] = []
+    for batch in batches(sources, BATCH):
+        columns = [source.parameters() for source in batch]
+        statement = render(
+            "profiles/profile_spread.sql",
+            engine.dialect,
+            source=relation,
+            columns=columns,
+            first=None,
+            least=least,
+            bars=bars,
+        )
+        rows = [tuple(map(int, row)) for row in engine.run(statement)]
+        for number in range(len(batch)):
+            of_bars = {bar: (bar_rows, values) for column, bar, bar_rows, values in rows if column == number}
+            rare, _ = of_bars.pop(0, (0, 0))
+            spreads.append(([bar_rows / values for bar_rows, values in of_bars.values()], rare))
+    return spreads
+
+
 def batches(items: Sequence[object], size: int) -> Iterable[Sequence[Any]]:
     """Return the items in groups of at most `size`."""
     return (items[begin : begin + size] for begin in range(0, len(items), size))

@@ -163,6 +163,11 @@ class Proposal(base.Documented):
     concept: str | None = field(default=None, metadata=base.after("role"))
     by_sets: bool = False
 
+    @property
+    def is_undecided(self) -> bool:
+        """True if the column singles people out, and nothing shows whether others know it: a person decides that."""
+        return self.role is Role.QUASI_IDENTIFIER and self.concept is None
+
 
 @dataclass(frozen=True)
 class ShownValues(base.Documented):
@@ -332,7 +337,7 @@ class ProfileResult(base.MeasuredResult, Shown):
     @property
     def undecided(self) -> tuple[str, ...]:
         """The columns that every proposal leaves out: they single people out, and nothing shows who knows them."""
-        return tuple(name for name in self.named(Role.QUASI_IDENTIFIER) if name not in self.likely)
+        return tuple(column.name for column in self.columns if column.proposal.is_undecided)
 
     @property
     def roles(self) -> Roles:
@@ -367,16 +372,13 @@ class ProfileResult(base.MeasuredResult, Shown):
 
 def _is_likely(column: ColumnProfile) -> bool:
     """Return True for a quasi-identifier because of its contents, not only because it singles people out."""
-    return column.role is Role.QUASI_IDENTIFIER and column.proposal.concept is not None
+    return column.role is Role.QUASI_IDENTIFIER and not column.proposal.is_undecided
 
 
 _TITLES: tuple[tuple[str, Callable[[ColumnProfile], bool]], ...] = (
     ("Direct identifiers (always leave them out)", lambda column: column.role is Role.DIRECT_IDENTIFIER),
     ("Quasi-identifiers (others may know them)", _is_likely),
-    (
-        "To decide (they single people out if others know them)",
-        lambda column: column.role is Role.QUASI_IDENTIFIER and not _is_likely(column),
-    ),
+    ("To decide (they single people out if others know them)", lambda column: column.proposal.is_undecided),
     ("Sensitive attributes (others must not learn them)", lambda column: column.role is Role.SENSITIVE),
     ("Other columns", lambda column: column.role is Role.OTHER),
 )
@@ -535,12 +537,19 @@ def _sets_together(result: ProfileResult) -> tuple[doc.Content, ...]:
         return ((result.not_searched,),) if result.not_searched else ()
     sets = found.sets[:_MOST_SETS]
     rows = (
-        (doc.joined(one.columns), one.rows_at_risk, doc.percent(one.share_at_risk), one.unique_rows) for one in sets
+        (
+            doc.joined(column_set.columns),
+            column_set.rows_at_risk,
+            doc.percent(column_set.share_at_risk),
+            column_set.unique_rows,
+        )
+        for column_set in sets
     )
     more = found.sets_found - len(sets)
     caption = f"The first {doc.count(len(sets))}; {doc.count(more)} more were found." if more else ""
-    shares = {"rows at risk": [one.share_at_risk for one in sets]}
-    title, names = f"Rows in groups smaller than {found.k}, by column set", [doc.joined(one.columns) for one in sets]
+    shares = {"rows at risk": [column_set.share_at_risk for column_set in sets]}
+    title = f"Rows in groups smaller than {found.k}, by column set"
+    names = [doc.joined(column_set.columns) for column_set in sets]
     return (
         doc.bars(title, names, shares, "share of rows", share=True) if len(sets) > 1 else None,
         _about_sets(found),
@@ -621,7 +630,8 @@ def _questions(result: ProfileResult) -> Iterator[doc.Words]:
     if undecided := result.undecided:
         it = "it" if len(undecided) == 1 else "them"
         yield f"Could others know {doc.listed(undecided, _MOST_ASKED)}? Then add {it} to {spelled('qi')}."
-    if unique := [one.name for one in result.columns if one.role is Role.QUASI_IDENTIFIER and one.facts.nearly_unique]:
+    quasi_identifiers = (column for column in result.columns if column.role is Role.QUASI_IDENTIFIER)
+    if unique := [column.name for column in quasi_identifiers if column.facts.nearly_unique]:
         verb, it = ("has", "it") if len(unique) == 1 else ("have", "them")
         coarsen = f"Publish {it} coarsened, or leave {it} out."
         yield f"{doc.listed(unique, _MOST_ASKED)} {verb} a different value in almost every row. {coarsen}"

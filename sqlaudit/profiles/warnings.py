@@ -151,9 +151,11 @@ FEW_ROWS = 10
 def _warn_about_roleless(names: Sequence[str]) -> Iterator[Warned]:
     """Warn that columns without a role are not checked."""
     if names:
+        pronoun = _pronoun(names)
         text = f"Not checked: {_plural_columns(names)} without a role ({listed(names)}). "
-        text += f"Someone who knows {_pronoun(names)} may know more than the quasi-identifiers."
-        yield Warned("columns_without_role", tuple(names), text)
+        text += f"The result assumes that others do not know {pronoun} and may learn {pronoun}."
+        hint = f"If not, name {pronoun} with {spelled('qi')} or {spelled('sensitive')}."
+        yield Warned("columns_without_role", tuple(names), f"{text} {hint}", hint)
 
 
 def _warn_about_expressions(relation: Relation, roles: ResolvedRoles, dialect: str) -> Iterator[Warned]:
@@ -179,30 +181,39 @@ def _warn_about_possible_quasi_identifiers(
         unseen: the other columns, which are judged by name and label only.
         where: the rows that were read, as a phrase; empty for all.
     """
-    proposed = {facts.name: propose(facts).role for facts in seen}
-    similar = [name for name, role in proposed.items() if role is Role.QUASI_IDENTIFIER]
+    proposals = {facts.name: propose(facts) for facts in seen}
+    similar = [
+        name
+        for name, proposal in proposals.items()
+        if proposal.role is Role.QUASI_IDENTIFIER and not proposal.is_undecided
+    ]
     concepts = {column.name: concept_of(column.name, column.label) for column in unseen}
     similar += [name for name, concept in concepts.items() if concept and concept.role is Role.QUASI_IDENTIFIER]
     rare = [  # direct identifiers have a warning of their own
         facts
         for facts in seen
-        if facts.name not in similar and proposed[facts.name] is not Role.DIRECT_IDENTIFIER
-        if facts.examined_rows >= FEW_ROWS and (facts.unique_rows or 0) >= MANY * facts.examined_rows
+        if facts.name not in similar and proposals[facts.name].role is not Role.DIRECT_IDENTIFIER
+        if proposals[facts.name].is_undecided or _singles_out_many(facts)
     ]
     findings = []
     if similar:
         findings.append(f"{listed(similar)} {looks_like('quasi-identifier', similar)}")
     if rare:
-        verb = "singles" if len(rare) == 1 else "single"
+        verb, many = "singles" if len(rare) == 1 else "single", "many " * all(map(_singles_out_many, rare))
         shares = [
-            f"{written(facts.name)} ({facts.unique_rows:,} of {facts.examined_rows:,} rows are unique)"
+            f"{written(facts.name)} ({facts.unique_rows or 0:,} of {facts.examined_rows:,} rows are unique)"
             for facts in rare
         ]
-        findings.append(f"{listing(shares)} {verb} out many rows{where}")
+        findings.append(f"{listing(shares)} {verb} out {many}rows{where}")
     if findings:
         names = (*similar, *(facts.name for facts in rare))
         hint = f"Name {_pronoun(names)} with {spelled('qi')} if others may know {_pronoun(names)}."
         yield Warned("possible_quasi_identifier", names, f"Without a role: {'; '.join(findings)}. {hint}", hint)
+
+
+def _singles_out_many(facts: ColumnFacts) -> bool:
+    """Return True if many of the rows read have a value that no other one has."""
+    return facts.examined_rows >= FEW_ROWS and (facts.unique_rows or 0) >= MANY * facts.examined_rows
 
 
 def _warn_about_empty(seen: Sequence[ColumnFacts], where: str) -> Iterator[Warned]:

@@ -244,7 +244,7 @@ class Picture:
     """What a page draws beside the table with the same figures; layouts without pictures leave it out.
 
     Args:
-        kind: which drawing (`sqlaudit.reports.page` has them).
+        kind: which drawing (`sqlaudit.reports.charts` has them).
         title: what it shows, in one sentence. data: plain numbers and texts, as JSON has them.
     """
 
@@ -293,11 +293,39 @@ def strips(
         legend: what the first strips are, what the second ones; or, where parts have names, nothing.
         rest: True if the last part of a strip stands for many, and is drawn pale.
     """
-    data = [
+    drawn = [
         {"name": name, "strips": [{**strip._asdict(), "names": [*strip.names]} for strip in several]}
         for name, several in rows.items()
     ]
-    return Picture("strips", title, {"rows": data, "legend": [*legend], "rest": rest} if data else {})
+    return Picture("strips", title, {"rows": drawn, "legend": [*legend], "rest": rest} if drawn else {})
+
+
+class Portion(NamedTuple):
+    """A part of a whole, and its label; empty = the numbers of both."""
+
+    part: int | float
+    whole: int | float
+    label: str = ""
+
+
+def portions(title: str, rows: Mapping[str, Sequence[Portion]]) -> Picture:
+    """Return strips that are solid as far as a part of the whole goes, and faint for the rest.
+
+    Args:
+        title: what is shown, and what is solid and faint. rows: the portions of each name, one below the other.
+
+    Example:
+        >>> portions("Cells: unsafe (solid) and safe (faint)", {"k=5": [Portion(1, 4)]}).data["rows"]
+        [{'name': 'k=5', 'strips': [{'label': '1 of 4', 'parts': (1, 3), 'names': []}]}]
+    """
+    return strips(
+        title,
+        {
+            name: [Strip(label or f"{part:,} of {whole:,}", (part, whole - part)) for part, whole, label in several]
+            for name, several in rows.items()
+        },
+        rest=True,
+    )
 
 
 class Panel(NamedTuple):

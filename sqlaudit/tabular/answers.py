@@ -14,10 +14,12 @@ from sqlglot import exp
 from sqlaudit.base.columns_of import resolve
 from sqlaudit.base.errors import EngineError, UnknownColumn, UsageError
 from sqlaudit.base.guard import function_name, guard_expression, guard_query
+from sqlaudit.base.names import quote
 from sqlaudit.base.parameter_names import about, spelled
-from sqlaudit.base.relation import Relation
+from sqlaudit.base.relation import NUMBERS, Relation
 from sqlaudit.base.result import Status
 from sqlaudit.base.spec import Requirement, Target
+from sqlaudit.base.sql import Raw, render
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import cell_rule
 from sqlaudit.tabular.listing import label_keys, list_cells
@@ -290,8 +292,23 @@ class AnswerReader:
             conditions.append(exp.NEQ(this=number, expression=exp.Literal.number(0)))
             columns = list(value.find_all(exp.Column))
             is_count = bool(columns) and all(column.find_ancestor(exp.Predicate) for column in columns)
+        elif not is_count and not is_constant and self._is_flag(value):  # the same count, of a column of 0 and 1
+            conditions.append(exp.NEQ(this=exp.paren(value.copy()), expression=exp.Literal.number(0)))
+            is_count = True
         contributing = exp.and_(*conditions) if conditions else None
         self.measures.append(AnswerMeasure(name, None if kind == "count" else value, contributing, kind, is_count))
+
+    def _is_flag(self, value: exp.Expr) -> bool:
+        """Return True if a number that is added up has a 1, and nothing but 0 and 1."""
+        try:
+            rows = self._open(self._rows_of([exp.alias_(value.copy(), "flag", quoted=True)]))
+        except (UsageError, EngineError):  # an alias of the answer, which `check` refuses, or no column
+            return False
+        if rows.columns[0].kind not in NUMBERS:
+            return False
+        value_sql = Raw(quote("flag", self.dialect))
+        statement = render("tabular/answer_flag.sql", self.dialect, step="flags", source=rows, value=value_sql)
+        return bool(self.engine.run(statement)[0][0])
 
     def _reasons(self) -> Iterator[str]:
         """Yield why nothing passes, apart from single columns."""

@@ -308,10 +308,8 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
 
     def opening(self, result: AggregatesResult) -> Iterator[doc.Content]:
         yield _rules(result)
-        if len(judged := [rule for rule in result.rules if rule.judged]) > 1:
-            shares = [rule.cells / rule.judged for rule in judged]
-            title, x = "Share of unsafe cells" + _before(result), "share of checked cells"
-            yield doc.bars(title, [rule.text for rule in judged], {"unsafe": shares}, x, share=True)
+        cells = {rule.text: [doc.Portion(rule.cells, rule.judged)] for rule in result.rules if rule.judged}
+        yield doc.portions(f"Cells by rule{_before(result)}: unsafe (solid) and safe (faint)", cells)
 
     def lead(self, result: AggregatesResult) -> Iterator[doc.Words]:
         if any(rule.cells and not rule.keys for rule in result.rules):

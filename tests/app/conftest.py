@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from html import unescape
 from pathlib import Path
 
@@ -18,7 +19,10 @@ with warnings.catch_warnings():  # it asks for a newer httpx
 from sqlaudit.app import door as door_module
 from sqlaudit.app.door import Door
 from sqlaudit.app.folders import Folders
+from sqlaudit.app.tasks import OpenTable
 from sqlaudit.app.window import Window, make_app
+from sqlaudit.app.worker import stamp_of
+from sqlaudit.base.spec import ReadOptions
 from sqlaudit.gates.result import Connection
 
 PORT = 4711
@@ -62,6 +66,17 @@ class Person:
         return self.post(
             "/columns", {**{f"role-{names.index(name)}": role for name, role in roles.items()}, "use": "1"}, "/columns"
         )
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[OpenTable]:
+    """Yield a file as the process of the window opens it."""
+    place = {"db": None, "relation": str(file), "read": asdict(ReadOptions()), "stamp": stamp_of(str(file))}
+    table = OpenTable(place, lambda step, share: None)
+    try:
+        yield table
+    finally:
+        table.close()
 
 
 @pytest.fixture

@@ -12,10 +12,13 @@ from pathlib import Path
 
 
 @contextmanager
-def started(folder: Path, *arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Start `sqlaudit app --no-browser` in a process of its own; yield it with its entry file."""
+def started(
+    folder: Path, *arguments: str, program: str = "", **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Start `sqlaudit app --no-browser`, or a program of Python that opens a window; yield it with its entry file."""
+    command = ["-c", program] if program else ["-m", "sqlaudit", "app", "--no-browser"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "sqlaudit", "app", "--no-browser", *arguments],
+        [sys.executable, *command, *arguments],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,

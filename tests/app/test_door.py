@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -72,6 +73,19 @@ def test_requests_of_other_sites_are_refused(person: Person, site: str) -> None:
     assert person.client.post("/undo", data={"version": "0"}, headers=headers).status_code == 403
 
 
+def test_a_cookie_of_the_same_name_from_another_port_keeps_nobody_out(person: Person) -> None:
+    """Cookies are not told apart by port, and one with a longer path comes first."""
+    name = f"sqlaudit-{person.door.port}"
+    own = person.client.cookies[name]
+    person.client.cookies.clear()
+    for cookie, status in (
+        (f"{name}=x; {name}={own}", 200),
+        (f"{name}={own}; {name}=", 200),
+        (f"{name}=x; x={own}", 401),
+    ):
+        assert person.client.get("/open", headers={"cookie": cookie}).status_code == status, cookie
+
+
 def test_a_token_enters_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with at_the_window(tmp_path, monkeypatch) as person:
         token, headers = person.door.token, {"origin": person.origin}
@@ -128,6 +142,109 @@ def _entered(entry: Path) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=origin, headers={"origin": origin}, timeout=30) as client:
         assert client.post("/enter", data={"token": found[2]}).status_code == 303
         yield client
+
+
+def _exchange(port: int, request: bytes) -> bytes:
+    """Return what comes back when these bytes are sent, until the connection ends."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+def test_requests_that_no_browser_sends(tmp_path: Path) -> None:
+    """Bytes over a socket, in the place of the head and host of a request, each with the status of its answer."""
+    form = "Origin: http://{own}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    secrets = ("GET /open HTTP/1.1", "Host: {own}")
+    requests = [
+        (*secrets, "", 200),
+        ("GET /open HTTP/1.1", "Host: 127.0.0.1.:{port}", "", 421),
+        ("GET /open HTTP/1.0", "X: y", "", 421),
+        ("GET /open HTTP/1.1", "X: y", "", 400),
+        (*secrets, "Host: {own}\r\n", 400),
+        ("GET http://{own}/open HTTP/1.1", "Host: evil.example", "", 421),
+        ("GET http://evil.example/open HTTP/1.1", "Host: {own}", "", 404),
+        ("GET /open HTTP/1.1", "Host : {own}", "", 400),
+        ("POST /file HTTP/1.1", "Host: {own}", f"{form}Transfer-Encoding: chunked\r\n", 411),
+        ("POST /stop HTTP/1.1", "Host: {own}", f"{form}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 411),
+        ("POST /stop HTTP/1.1", "Host: {own}", f"{form}Content-Length: 5\r\nContent-Length: 6\r\n", 400),
+        ("POST /undo HTTP/1.1", "Host: {own}", form.replace("{own}", "127.0.0.1:1"), 403),
+        ("POST /undo HTTP/1.1", "Host: {own}", form.replace("{own}", "127.0.0.1.:{port}"), 403),
+        ("OPTIONS * HTTP/1.1", "Host: {own}", "", 405),
+        ("PUT /open HTTP/1.1", "Host: {own}", "", 405),
+        ("HEAD /open HTTP/1.1", "Host: {own}", "", 200),
+        (*secrets, "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n", 200),
+        ("GET /static/%2e%2e/door.py HTTP/1.1", "Host: {own}", "", 404),
+        ("GET /static/..%2f..%2fdoor.py HTTP/1.1", "Host: {own}", "", 404),
+        ("GET /static/..\\door.py HTTP/1.1", "Host: {own}", "", 404),
+        ("GET /static/app.css%00.txt HTTP/1.1", "Host: {own}", "", 404),
+        ("GET /open?%0d%0aX: y HTTP/1.1", "Host: {own}", "", 400),
+        ("\x16\x03\x01", "", "", 400),
+    ]
+    with started(tmp_path) as (process, entry), _entered(entry) as client:
+        port, cookie = client.base_url.port, "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        assert port is not None
+        for head, host, more, status in requests:
+            lines = (head, host, f"Cookie: {cookie}\r\nConnection: close", more)
+            text = "\r\n".join(lines).replace("{own}", f"127.0.0.1:{port}").replace("{port}", str(port))
+            answer = _exchange(port, text.encode("latin-1") + b"\r\n")
+            assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (head, host, more[:60], answer[:60])
+            assert b"LARGEST_BODY" not in answer
+        both = f"GET /alive HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        answers = _exchange(port, f"{both}Cookie: {cookie}\r\n\r\n{both}Connection: close\r\n\r\n".encode())
+        assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"204", b"401"]
+        for endless in (f"GET /{'a' * 2_000_000}", f"GET /open HTTP/1.1\r\nX: {'a' * 2_000_000}"):
+            with contextlib.suppress(ConnectionError):
+                assert _exchange(port, endless.encode()).startswith(b"HTTP/1.1 400 ")
+        assert client.get("/open").status_code == 200
+        assert process.poll() is None
+
+
+SHORT = """\
+import sys
+import sqlaudit.app.door as door, sqlaudit.app.server as server
+door.PATIENCE, server.IDLE = 1.0, float(sys.argv[1])
+server.serve("", None, browser=False, tell=lambda line: print(line, file=sys.stderr, flush=True))
+"""
+
+
+def test_connections_without_a_request_keep_nobody_out(tmp_path: Path) -> None:
+    with (
+        started(tmp_path, "60", program=SHORT) as (_, entry),
+        _entered(entry) as client,
+        contextlib.ExitStack() as opened,
+    ):
+        address = ("127.0.0.1", client.base_url.port or 0)
+        connections = [opened.enter_context(socket.create_connection(address, timeout=30)) for _ in range(100)]
+        for connection in connections:
+            connection.sendall(b"GET /open HTTP/1.1\r\nX")
+        assert {connection.recv(1) for connection in connections} == {b""}
+        assert client.get("/open").status_code == 200
+
+
+def test_connections_without_a_request_do_not_keep_the_window_open(tmp_path: Path) -> None:
+    with started(tmp_path, "2", program=SHORT) as (process, entry), _entered(entry) as client:
+        waiting = socket.create_connection(("127.0.0.1", client.base_url.port or 0))
+        waiting.sendall(b"GET /open HTTP/1.1\r\nX")
+        assert process.wait(30) == 0
+        waiting.close()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_connections_of_another_user_keep_nobody_out(tmp_path: Path) -> None:
+    with started(tmp_path) as (_, entry), _entered(entry) as client:
+        program = f"""\
+import encodings.idna, os, socket, time
+os.setuid(65534)
+kept = [socket.create_connection(("127.0.0.1", {client.base_url.port})) for _ in range(100)]
+print(kept[0].recv(1), flush=True)
+time.sleep(60)
+"""
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "b''\n"  # it was ended without an answer
+            time.sleep(0.5)
+            assert client.get("/open").status_code == 200
+            other.kill()
 
 
 def test_the_entry_is_private_and_gone_once_it_was_used(tmp_path: Path) -> None:

@@ -7,27 +7,24 @@ import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import openpyxl
-import pandas
 import pyreadstat
 import pytest
 
 from sqlaudit.app import release_tasks
 from sqlaudit.app.jobs import JobQueue
 from sqlaudit.app.project import read_project
-from sqlaudit.app.tasks import OpenTable
 from sqlaudit.base.errors import UsageError
 from sqlaudit.base.files import only_new_files, replacing, write_text
 from sqlaudit.gates.result import Connection, Place
-from tests.app.conftest import Person
+from tests.app.conftest import Person, opened
+from tests.app.tables import write_survey
 from tests.cli.runner import run
 
 KNOWN, HIDDEN, NAMES, NEITHER = "quasi_identifiers", "sensitive", "identifiers", "insensitive"
@@ -282,19 +279,6 @@ def test_a_file_that_comes_while_another_is_written_stays(tmp_path: Path) -> Non
     assert file.read_text(encoding="utf-8") == "ours"
 
 
-@contextmanager
-def opened(file: Path) -> Iterator[OpenTable]:
-    from sqlaudit.app.worker import stamp_of
-    from sqlaudit.base.spec import ReadOptions
-
-    place = {"db": None, "relation": str(file), "read": asdict(ReadOptions()), "stamp": stamp_of(str(file))}
-    table = OpenTable(place, lambda step, share: None)
-    try:
-        yield table
-    finally:
-        table.close()
-
-
 def policy(file: Path, **release: object) -> dict[str, Any]:
     table = {"file": str(file), "quasi_identifiers": ["age", "town"], "identifiers": ["nr"], "requirements": ["k=5"]}
     return {"version": 1, "tables": [{**table, "insensitive": ["ill", "hours"], "release": release}]}
@@ -376,6 +360,13 @@ def test_without_a_safe_combination_nothing_is_released(person: Person, people: 
     assert "How much detail" in page
 
 
+def test_a_release_says_what_no_group_reveals(person: Person, people: Path) -> None:
+    choose(person, people)
+    person.post("/requirement", {"size": "5", "reveals": "on", "use": "1"}, "/verdict")
+    page = text_of(levels(person, use="1"))
+    assert "a group of at least 5 people who look alike. No group reveals ill. The release was audited" in page
+
+
 def test_one_group_that_reveals_is_told(person: Person, people: Path) -> None:
     lines = people.read_text(encoding="utf-8").replace(",Linz,flu,", ",Linz,cold,")
     people.write_text(lines.replace(f",Linz,{ILL},", ",Linz,cold,"), encoding="utf-8")
@@ -406,18 +397,8 @@ def test_odd_names_go_the_whole_way(person: Person, people: Path) -> None:
 
 
 def test_labels_of_spss_stay(person: Person, tmp_path: Path) -> None:
-    generator = random.Random(3)
-    frame = pandas.DataFrame(
-        {
-            "gender": [float(generator.choice([1, 2])) for _ in range(200)],
-            "age": [float(generator.randint(18, 70)) for _ in range(200)],
-            "mood": [float(generator.choice([1, 2, 9])) for _ in range(200)],
-        }
-    )
-    labels = {"gender": {1.0: "woman", 2.0: "man"}, "mood": {1.0: "fine", 2.0: "low", 9.0: "no answer"}}
-    texts = {"gender": "Gender of the person", "age": "Age in years", "mood": "How are you?"}
     original = tmp_path / "survey.sav"
-    pyreadstat.write_sav(frame, str(original), variable_value_labels=labels, column_labels=texts)
+    labels, texts = write_survey(original, 200)
     choose(person, original, {"gender": KNOWN, "age": KNOWN, "mood": HIDDEN})
     page = levels(person, use="1")
     assert f'value="{tmp_path / "survey_release.sav"}"' in page

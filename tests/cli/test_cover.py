@@ -12,7 +12,7 @@ import pytest
 
 from sqlaudit.cli import cli
 from sqlaudit.cli.exits import ARGUMENTS
-from sqlaudit.cli.output import command_line
+from sqlaudit.cli.output import _is_shown, command_line
 from tests.cli.runner import patients, run
 from tests.recording import COMMANDS, HIERARCHIES, TABLES, with_files
 from tests.security.world import POLICY
@@ -72,6 +72,51 @@ def test_a_repeated_command_has_the_options_that_say_how_a_table_is_read() -> No
     assert _repeated("audit", *given, "--failing-classes-to", "f.csv", "-opage.html") == (
         said + " --failing-classes-to …"
     )
+
+
+def test_flags_of_one_letter_in_one_word_are_read_as_the_command_reads_them() -> None:
+    assert _repeated("audit", "t", "-qo", "Anna.html", "--qi", "a") == "sqlaudit audit t -q --qi a"
+    assert _repeated("audit", "t", "-qoAnna.html", "--qi", "a") == "sqlaudit audit t -q --qi a"
+
+
+def test_a_repeated_cube_names_its_columns_and_the_files_that_it_is_compared_with() -> None:
+    given = ["t", "--dimensions", "age=5 years,sex", "--measures=income", "--holdings", "firm", "--suppress", "5%"]
+    said = "sqlaudit cube t --dimensions 'age=5 years,sex' --measures income --holdings firm --suppress 5%"
+    compared = ["--before", "may.parquet", "--margins", "totals.csv"]
+    assert _repeated("cube", *given, *compared) == f"{said} {' '.join(compared)}"
+
+
+CONFIDENTIAL = {
+    "address": {"--db"},
+    "condition, query or script": {"--where", "--query", "--structural", "--command", "--file"},
+    "value of the table": {"--total", "--hidden", "--default"},
+    "file or view that is written": {"--publish-view"},
+    "words for readers": {"--title", "--purpose", "--sign-off", "--report-owner"},
+    "no page": {
+        "--db-env",
+        "--dbt-profile",
+        "--dbt-target",
+        "--dialect",
+        "--run",
+        "--table",
+        "--tables",
+        "--cube",
+        "--paper",
+    },
+}
+"""Options whose texts no report repeats, by what may be in them."""
+
+
+def test_every_option_that_takes_a_text_is_either_harmless_or_hidden() -> None:
+    """A new option has to be put either here or among those that a report may repeat."""
+    context, hidden, shown = click.Context(cli), set(), set()
+    for command in (cli.get_command(context, name) for name in cli.list_commands(context)):
+        for option in command.params if command else ():
+            if isinstance(option, click.Option) and type(option.type) is click.types.StringParamType:
+                name = max(option.opts, key=len)
+                (shown if _is_shown(option, name, "Anna") else hidden).add(name)
+    assert hidden == set().union(*CONFIDENTIAL.values())
+    assert not shown & set().union(*CONFIDENTIAL.values()) - {"--db-env"}
 
 
 def test_a_repeated_command_shows_a_database_that_is_a_file(tmp_path: Path) -> None:

@@ -427,6 +427,23 @@ def test_an_original_of_another_format_needs_none_of_the_tables_options(folder: 
     assert levels_of(POLICY.format(original="klinik2.xlsx", holdout="register.csv")) == plain
 
 
+@pytest.mark.parametrize("first", ["original", "release"])
+def test_lines_are_not_skipped_in_a_csv_because_a_workbook_beside_it_has_a_title(first: str, tmp_path: Path) -> None:
+    """Without names, the first person of the CSV was left out, and nothing said so."""
+    book, text = tmp_path / "visits.xlsx", tmp_path / "others.csv"
+    workbook(book, {"P": [["A title"], *([30, "flu"] for _ in range(4))]})
+    text.write_text("30,flu\n" * 4, "utf-8")
+    tables = (book, text) if first == "original" else (text, book)
+    command = ("compare", *tables, "--qi", "column0", "--by-position", "--no-header")
+    ran = run(*command, "--skip", "1")
+    assert ran.code == 2
+    assert (
+        f"Lines are skipped in both the CSV file {str(text)!r} and the workbook {str(book)!r}. Name the file that has "
+        "lines above its header: --read release:skip=1."
+    ) in ran.err
+    assert run(*command, "--read", f"{first}:skip=1").code == 0
+
+
 def test_an_entry_of_the_policy_is_read_as_it_says(folder: Path) -> None:
     """An original that is another table of the policy has that table's options, and never this one's."""
     text_file(folder / "raw.csv", [HEAD, *people(1)])

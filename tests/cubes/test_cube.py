@@ -520,6 +520,35 @@ def test_a_second_cube_of_changed_data(folder: Path) -> None:
     assert "the same dimensions and measures" in run(*asked, "--measures", "age").err
 
 
+def test_blocks_that_changed_little_are_not_kept_at_their_old_figures(folder: Path) -> None:
+    """Two move from a to b, where j is new, and k is new in c. With c as it was, a and b would show the value of j."""
+    before = {"a": "1234", "b": "567", "c": "890"}
+    after = {"a": "34", "b": "56712j", "c": "890k"}
+    values = dict(zip("1234567890jk", (0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0), strict=True))
+
+    def save(blocks: Mapping[str, str]) -> None:
+        lines = [f"{who},{block},{values[who]}" for block, people in blocks.items() for who in people]
+        Path("people.csv").write_text("who,block,x\n" + "\n".join(lines) + "\n")
+
+    asked = ("cube", "people.csv", "--dimensions", "block", "--measures", "x", "--require", "threshold=2")
+    save(before)
+    assert run(*asked, "--to", "old.csv").code == 0
+    save(after)
+    ran = run(*asked, "--before", "old.csv", "--to", "new.csv")
+    assert (ran.code, Path("new.csv").exists()) == (1, False), ran.out
+    changes = [abs(len(after[block]) - len(before[block])) for block in "abc"]
+    assert changes == [2, 3, 1]
+    published = [*before.values(), after["a"], after["b"]]
+    sums = [sum(values[who] for who in people) for people in published]
+    fitting = [
+        known
+        for known in (dict(zip(values, given, strict=True)) for given in product((0, 1), repeat=len(values)))
+        if [sum(known[who] for who in people) for people in published] == sums
+    ]
+    assert {known["j"] for known in fitting} == {values["j"]}
+    assert all(len({known[who] for known in fitting}) == 2 for who in values if who != "j")
+
+
 @pytest.mark.parametrize("entity", ["", "who"])
 def test_a_compiled_cube_is_the_same(engine: Engine, entity: str) -> None:
     table: list[Row] = [("a", n % 2, n // 2 if n > 3 else n, str(n), n % 2) for n in range(24)]

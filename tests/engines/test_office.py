@@ -308,9 +308,38 @@ def test_no_rows_or_no_sheet_content(tmp_path: Path) -> None:
     assert error_of(InputError, Target(relation=path)) == f"The sheet 'People' of {path!r} is empty."
 
 
+def test_a_workbook_that_unpacks_to_far_more_than_a_table_is_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its directory has the sizes, so neither the sheet nor the reader is opened."""
+    path = sheet(tmp_path / "people.xlsx", [["age"], *([row % 90] for row in range(2000))])
+
+    def state(unpacked: int) -> None:
+        """Let the directory say what the largest part, besides the small ones, unpacks to."""
+        with zipfile.ZipFile(path, "a") as parts:
+            others = sum(part.file_size for part in parts.infolist()[1:])
+            parts.writestr(str(unpacked), b"")  # so that the directory is written again
+            parts.infolist()[0].file_size = unpacked - others
+
+    state(420_000_000)
+    said = f"unpacks to 420 MB, {420_000_000 // Path(path).stat().st_size:,} times its size: too much for a table."
+    monkeypatch.setattr(excel, "_Sheet", None)
+    for command in ("profile", "audit", "columns"):
+        ran = run(command, path, *(["--qi", "age"] if command == "audit" else []))
+        assert ran.code == 2
+        assert ran.err == f"sqlaudit: {path!r} {said} Copy its cells to a new workbook, or save it as CSV.\n"
+    with pytest.raises(InputError, match=f"^'people.xlsx' {said}"):
+        excel.describe_sheets(Path(path))
+    monkeypatch.undo()
+    state(100_000_000)
+    assert "unpacks" not in said_of(Target(relation=path))
+
+
 def test_a_password_and_damage(tmp_path: Path) -> None:
     path = written(tmp_path / "p.xlsx", bytes.fromhex("D0CF11E0A1B11AE1") + b"\0" * 600)
     expected = f"{path!r} has a password, or is an old Excel file; save it as .xlsx without a password."
+    with pytest.raises(InputError, match="has a password"):
+        excel.describe_sheets(Path(path))
     assert error_of(InputError, Target(relation=path)) == expected
     whole = Path(sheet(tmp_path / "q.xlsx", [["a"], *([SECRET + str(i)] for i in range(50))])).read_bytes()
     path = str(tmp_path / "q.xlsx")

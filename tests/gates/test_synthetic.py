@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 import sqlaudit
+from sqlaudit.gates.api import run_gate
 from sqlaudit.gates.reading import load_policy
+from sqlaudit.gates.request import GateRequest, PolicySource
 from sqlaudit.gates.result import Outcome
 from sqlaudit.gates.run import mistakes_of
 from tests.cli.runner import write_csv
 from tests.gates.conftest import Make
+from tests.gates.test_run import Counting
 from tests.gates.test_schema import errors
 
 TABLE = "tables:\n  - file: made.csv\n    quasi_identifiers: [age]\n    sensitive: [disease]\n"
@@ -50,6 +53,23 @@ def test_the_figures_are_those_of_the_comparison(tmp_path: Path) -> None:
     assert [one.requirement for one in result.tests][
         2
     ] == "synthetic=exact_copies=2,original:raw.csv,holdout:others.csv"
+
+
+def test_pictures_are_not_computed_for_a_policy(tmp_path: Path) -> None:
+    """A comparison for a report has statements for its pictures, a test has none."""
+    wanted = (
+        "{synthetic: {original: raw.csv, require: disco=1}}, {loss: {original: raw.csv, measure: tree, at_most: 1}}"
+    )
+    of_pictures = {"bins of columns and of pairs", "rows by value"}
+    counting = Counting()
+    result = run_gate(GateRequest(PolicySource(write(tmp_path, wanted))), counting)
+    assert [test.outcome for test in result.tests] == [Outcome.PASS, Outcome.PASS]
+    assert "copies" in counting.steps
+    assert not of_pictures & {*counting.steps}
+    tables = [str(tmp_path / name) for name in ("raw.csv", "made.csv")]
+    for synthetic in (True, False):
+        shown = sqlaudit.compare(*tables, qi="age", sensitive="disease", synthetic=synthetic)
+        assert of_pictures & {statement.name for statement in shown.statements}
 
 
 @pytest.mark.parametrize(

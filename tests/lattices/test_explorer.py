@@ -17,10 +17,11 @@ import sqlaudit
 from sqlaudit.base.errors import BudgetSpent, UsageError
 from sqlaudit.base.spec import KnownRows, NullPolicy, Roles, Target
 from sqlaudit.engines.contract import Engine
-from sqlaudit.lattices import sweep
+from sqlaudit.lattices import answer, sweep
+from sqlaudit.lattices import explorer as explorer_module
 from sqlaudit.lattices.explorer import Explorer
 from sqlaudit.lattices.losses import ColumnCosts, Losses
-from sqlaudit.lattices.proposals import propose
+from sqlaudit.lattices.proposals import least_of, propose, rank_of
 from sqlaudit.lattices.request import Find, LatticeRequest
 from sqlaudit.models.measures import OF_NODES
 from sqlaudit.models.registry import requirement_from
@@ -59,7 +60,7 @@ def test_a_sweep_decides_as_brute_force_does(engine: Engine, case: NodeCase) -> 
         if found is None:
             assert not lattice.rows or not names <= set(SWEPT)
             return
-        decided = {verdict.node: verdict for verdict, _ in found.nodes(len(lattice.rows))}
+        decided = {verdict.node: verdict for verdict, _ in found.nodes(list(lattice.nodes()), len(lattice.rows))}
         assert set(decided) == set(lattice.nodes())
         for node, verdict in decided.items():
             expected = oracle_nodes.verdict(lattice, node, case.required, case.limit)
@@ -116,6 +117,70 @@ def test_an_explorer_has_the_figures_of_a_search(engine: Engine, data: st.DataOb
             assert len({one.name for one in proposals}) == len({one.node.levels for one in proposals}) == len(proposals)
 
 
+def test_a_search_proposes_what_all_nodes_propose(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It decides only those of the nodes that it left open; with few questions it has the same proposals or none."""
+
+    @run(25, some=8)
+    @given(
+        st.lists(ROW, min_size=4, max_size=14),
+        st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str),
+        st.sampled_from(list(OF_NODES)),
+        st.sampled_from([Fraction(0), Fraction(1, 5), Fraction(1, 2)]),
+        st.booleans(),
+    )
+    def propose_the_same(rows: list[Any], require: list[Any], measure: str, suppress: Fraction, may_ask: bool) -> None:
+        monkeypatch.setattr(answer, "MOST_ASKED", 1000 if may_ask else 1)
+        found = sqlaudit.lattice(
+            query=values_query(rows, COLUMNS),
+            qi=[ODD, "age"],
+            sensitive="s",
+            hierarchies=HIERARCHIES,
+            db=engine,
+            require=[requirement_from(name, parameters) for name, parameters, _ in require],
+            suppress=suppress,
+            measure=measure,
+        )
+        with exploring(engine, rows, require, suppression=suppress, measure=measure) as explorer:
+            expected = [(one.name, one.node.levels, one.node.rows_left_out) for one in explorer.proposals()]
+        assert found.proposals is not None or not may_ask
+        if found.proposals is not None:
+            assert [(one.name, one.levels, one.suppressed_rows) for one in found.proposals] == expected
+        assert (found.why_no_proposals is None) is (found.proposals is not None)
+
+    propose_the_same()
+
+
+def test_with_little_memory_statements_give_the_same_figures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts and losses of all nodes, of single ones, proposals and causes, with a sweep and without."""
+
+    @run(25, some=8)
+    @given(
+        st.lists(ROW, min_size=4, max_size=12),
+        st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=2, unique_by=str),
+        st.sampled_from(list(OF_NODES)),
+        st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]),
+    )
+    def explore_the_same(rows: list[Any], require: list[Any], measure: str, suppress: Fraction) -> None:
+        found: dict[int, Any] = {}
+        for size in (explorer_module.SWEPT_BYTES, 2**60):
+            monkeypatch.setattr(explorer_module, "SWEPT_BYTES", size)
+            monkeypatch.setattr(explorer_module, "_AT_ONCE", 5)
+            with exploring(engine, rows, require, suppression=suppress, measure=measure) as explorer:
+                nodes = [*explorer.nodes(), explorer.node((0, 1)), explorer.node((1, 2))]
+                is_swept = explorer._sweep is not None
+                named = [(one.name, one.node.levels) for one in explorer.proposals()]
+                found[size] = nodes, named, explorer.causes(), is_swept
+            monkeypatch.undo()
+        (swept, *rest, _), (asked, *asked_rest, is_swept) = found.values()
+        assert not is_swept
+        assert rest == asked_rest
+        for one, other in zip(swept, asked, strict=True):
+            assert replace(one, loss=None) == replace(other, loss=None)
+            assert one.loss == (None if other.loss is None else pytest.approx(other.loss, rel=1e-9, abs=1e-12))
+
+    explore_the_same()
+
+
 def people(rows: int = 60) -> list[dict[str, Any]]:
     """Ages and towns, a few of them rare."""
     sizes = list(LISTED)
@@ -143,33 +208,6 @@ def test_the_frontier_has_all_nodes_that_no_other_beats() -> None:
         assert [(n.rows_left_out, round(n.loss or 0, 9)) for n in front] == sorted(unbeaten)
 
 
-def test_causes_are_what_audits_find_with_and_without_a_column() -> None:
-    rows = people(40)
-
-    def failing(*columns: str) -> int:
-        found = sqlaudit.audit(query=values_query(rows, COLUMNS), qi=columns, sensitive="s", require={"k": 3})
-        (check,) = [check for check in found.checks if check.model == "k_anonymity"]
-        return check.failing_rows or 0
-
-    request = LatticeRequest(
-        Target(query=values_query(rows, COLUMNS)),
-        Roles((ODD, "age", "n"), ("s",)),
-        (requirement_from("k_anonymity", {"k": 3}),),
-        hierarchies={**HIERARCHIES, "n": "keep"},
-    )
-    columns = (ODD, "age", "n")
-    with Explorer.open(None, request) as explorer:
-        for cause, column in zip(explorer.causes(), columns, strict=True):
-            others = [other for other in columns if other != column]
-            assert (cause.column, cause.rows_at_risk, cause.without, cause.alone) == (
-                column,
-                failing(*columns),
-                failing(*others),
-                failing(column),
-            )
-            assert cause.added == cause.rows_at_risk - cause.without
-
-
 @dataclass(frozen=True)
 class Choice:
     levels: tuple[int, ...]
@@ -179,31 +217,36 @@ class Choice:
 
 def test_proposals_follow_their_rule() -> None:
     columns = [("PLZ", 5), ("Beruf", 2)]
+
+    def proposed(nodes: list[Choice]) -> list[tuple[str, Choice]]:
+        named = propose(min(nodes, key=rank_of), least_of(nodes), columns, 1.0)
+        return [(one.name, one.node) for one in named]
+
     best, job, none = Choice((4, 2), 0.206, 867), Choice((5, 1), 0.224, 185), Choice((5, 2), 0.36, 0)
-    named = [(one.name, one.node) for one in propose([none, job, best], columns, 1.0)]
-    assert named == [("Keep PLZ", best), ("Keep Beruf", job), ("Leave out no one", none)]
+    assert proposed([none, job, best]) == [("Keep PLZ", best), ("Keep Beruf", job), ("Leave out no one", none)]
     # six points more are too many; a column that stays coarse is no proposal
-    assert [one.name for one in propose([best, Choice((5, 1), 0.266, 1)], columns, 1.0)] == ["Least detail lost"]
-    assert [one.name for one in propose([best, Choice((4, 2), 0.21, 3)], columns, 1.0)] == ["Least detail lost"]
+    assert proposed([best, Choice((5, 1), 0.266, 1)]) == [("Least detail lost", best)]
+    assert proposed([best, Choice((4, 2), 0.21, 3)]) == [("Least detail lost", best)]
     # no row is left out by the best one: two columns may stay finer
     safe, other, third = Choice((4, 2), 0.2, 0), Choice((4, 1), 0.21, 0), Choice((3, 2), 0.22, 0)
-    names = [one.name for one in propose([third, other, safe], columns, 1.0)]
+    names = [name for name, _ in proposed([third, other, safe])]
     assert names == ["Least detail lost", "Keep Beruf", "More detail of PLZ"]
-    assert propose([], columns, 1.0) == []
 
 
-def test_distributions_merge_small_groups_and_have_no_values() -> None:
+def test_labels_of_a_level_are_counted() -> None:
     rows = [{"age": age, ODD: "", "s": "x", "note": "", "name": "A", "n": 0} for age in [1] * 9 + [2] * 6 + [3] * 4]
     with exploring(None, rows, K5) as explorer:
-        # 4 rows alone are too few to be shown, also as what is missing from the sum
-        found = explorer.distribution("age")
-        assert (found.sizes, found.merged_groups, found.merged_rows) == ((9,), 2, 10)
-        assert explorer.distribution("age", least=4).sizes == (9, 6, 4)
-        assert explorer.distribution("age", "*").sizes == (19,)
-        shown = explorer.labels("age", 1)
-        assert (shown.name, shown.groups, shown.labels, shown.rows) == ("width 10", 1, ("[0, 10)",), ())
-        assert explorer.labels("age", show_rows=True).rows == (9, 6, 4)
+        assert (explorer.labels("age", 1).groups, explorer.labels("age", 1).labels) == (1, ("[0, 10)",))
+        assert explorer.labels("age", "*").labels == ("*",)
+        assert explorer.labels("age").labels == ("1", "2", "3")
         assert explorer.columns[1].levels == ("unchanged", "width 10", "width 20", "*")
+
+
+def test_of_many_labels_the_first_are_shown() -> None:
+    rows = [{"age": age, ODD: "", "s": "x", "note": "", "name": "A", "n": 0} for age in range(99, -1, -1)]
+    with exploring(None, rows, K5) as explorer:
+        shown = explorer.labels("age")
+        assert (shown.groups, shown.labels) == (100, tuple(map(str, range(40))))
 
 
 def test_levels_have_names_or_numbers_and_others_are_refused() -> None:
@@ -252,7 +295,6 @@ def test_requirements_on_people_are_decided_by_audits(options: dict[str, Any]) -
         met = {node.levels: (node.rows_left_out, node.loss) for node in explorer.nodes() if node.meets}
         assert met == {node.levels: (node.failing_rows, pytest.approx(node.loss)) for node in found.safe_nodes}
         assert [one.name for one in explorer.proposals()] == [one.name for one in found.proposals or ()]
-        assert len(explorer.causes()) == 2
 
 
 def test_a_report_has_the_proposals_of_an_explorer(tmp_path: Path) -> None:
@@ -285,4 +327,3 @@ def test_columns_without_levels_or_values_are_explored() -> None:
             assert [node.levels for node in explorer.nodes() if node.meets][:1] == [
                 node.levels for node in [found.best] if node
             ]
-            assert all(cause.rows_at_risk in (0, 12) for cause in explorer.causes())

@@ -10,7 +10,7 @@ from benchmarks import cliffs, user
 
 NAMES = (
     *("people.parquet", "released.parquet", "visits.parquet", "forty.csv", "people.csv"),
-    *("register.csv", "large.csv", "wide.csv"),
+    *("register.csv", "large.csv", "wide.csv", "explored.parquet", "more.parquet"),
 )
 
 

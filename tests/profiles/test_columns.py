@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from sqlaudit.base.relation import Statement
 from sqlaudit.base.spec import Target
 from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
-from sqlaudit.profiles.columns import SHAPES, estimated_distinct
+from sqlaudit.profiles.columns import SHAPES, estimated_distinct, list_sources, spread_rows
 from sqlaudit.profiles.result import ColumnFacts, ProfileResult
 from tests.audit_values import values_query
 from tests.profiles import oracle
@@ -75,6 +77,20 @@ def test_twins_are_those_of_the_oracle(engine: Engine, rows: list[tuple[Any, ...
         trivial = len(set(columns[name])) == len(rows) and columns[name] != columns[other]
         if not constant and not trivial and oracle.says_the_same(columns[name], columns[other]):
             assert {name, other} <= found
+
+
+@run(40)
+@given(st.lists(st.tuples(*(st.sampled_from([None, *"abcdefgh"]) for _ in range(2))), max_size=60), st.integers(1, 5))
+def test_bars_have_the_rows_of_as_many_values(engine: Engine, rows: list[tuple[Any, ...]], bars: int) -> None:
+    relation = engine.open(Target(query=values_query([{"x": x, "y": y} for x, y in rows], {"x": "text", "y": "text"})))
+    found = spread_rows(engine, relation, list_sources(relation, engine.dialect), 3, bars)
+    for place, (common, rare) in enumerate(found):
+        sizes = sorted(Counter(row[place] for row in rows).values(), reverse=True)
+        shown = [size for size in sizes if size >= 3]
+        parts = np.array_split(shown, bars)  # the first parts have one more
+        assert common == [np.mean(part) for part in parts if len(part)]
+        assert rare == sum(sizes) - sum(shown)
+    assert len(found) == 2
 
 
 SHAPED = {

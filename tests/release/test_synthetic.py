@@ -21,8 +21,8 @@ from sqlaudit.engines import connect
 from sqlaudit.engines.contract import Engine
 from sqlaudit.models.registry import OF_SYNTHETIC, requirements
 from sqlaudit.release.compare.request import CompareRequest
-from sqlaudit.release.synthetic.counting import BINS, LEAST, MOST_VALUES, open_counting
-from sqlaudit.release.synthetic.result import SyntheticResult
+from sqlaudit.release.synthetic.counting import BINS, LEAST, MOST_VALUES, open_counting, pooled
+from sqlaudit.release.synthetic.result import SpreadRows, SyntheticResult
 from sqlaudit.release.synthetic.run import find_disclosure
 from tests.audit_values import values_query
 from tests.release import synthetic_oracle as oracle
@@ -261,6 +261,18 @@ def test_no_bin_of_a_column_has_few_rows_of_the_original(engine: Engine) -> None
     for column in find_disclosure(engine, request).synthetic.columns:
         assert all(spread.original == 0 or spread.original >= LEAST for spread in column.bins)
         assert sum(spread.original for spread in column.bins) == sum(spread.synthetic for spread in column.bins) == 90
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=8))
+@example([(9, 8), (0, 1), (3, 2)])
+@example([(3, 0), (0, 4)])
+def test_bins_of_few_rows_are_never_alone(counts: list[tuple[int, int]]) -> None:
+    """Also where the neighbour has no row of the original: 0 and 3 rows are 3 rows together."""
+    bins = pooled(SpreadRows(*pair) for pair in counts)
+    originals = [spread.original for spread in bins]
+    assert sum(originals) == (total := sum(own for own, _ in counts))
+    assert sum(spread.synthetic for spread in bins) == sum(made for _, made in counts)
+    assert all(own == 0 or own >= LEAST for own in originals) or (total < LEAST and len(bins) == 1)
 
 
 def test_columns_after_the_twelfth_have_a_distance_and_no_bins() -> None:

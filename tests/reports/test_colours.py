@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sqlaudit.reports.page import _COLOURS
+from sqlaudit.reports.charts import _COLOURS
 
 # Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency, 2009:
 # severity 1.0 of protanomaly, deuteranomaly and tritanomaly

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import sqlaudit
+from sqlaudit.reports.charts import draw
 from sqlaudit.reports.document import Document, Toned, bars, curves
 from sqlaudit.reports.notebook import document_of
-from sqlaudit.reports.page import drawn
 
 PEOPLE = pd.DataFrame({"age": [30, 30, 31, 40, 40, 45], "sex": list("ffffmm"), "ill": list("abaabb")})
 CELLS = pd.DataFrame({"region": ["north", "south", "west"], "n": [10, 2, 30]})
@@ -59,8 +59,8 @@ def test_no_red_figure_where_every_requirement_is_met() -> None:
 
 def test_no_name_in_a_legend_is_cut() -> None:
     names = ("certain, values per person", "nearly sure", "certain, same values for everyone")
-    lines = drawn(curves("", {name: [(0, 0), (1, 1)] for name in names}, "x", "y"))
-    boxes = drawn(bars("", ["a"], {name: [1] for name in names}, "x"))
+    lines = draw(curves("", {name: [(0, 0), (1, 1)] for name in names}, "x", "y"))
+    boxes = draw(bars("", ["a"], {name: [1] for name in names}, "x"))
     assert all(f">{name}<" in picture for name in names for picture in (lines, boxes))
 
 

@@ -36,7 +36,10 @@ ROWS = [
 ]
 SUSPECTED = "mail looks like a direct identifier. Anyone named in a row can be identified"
 KNOWN = "Without a role: birth and bmi look like quasi-identifiers. Name them with qi= if others may know them."
-UNNAMED = "Not checked: 4 columns without a role (mail, birth, bmi and note)."
+UNNAMED = (
+    "Not checked: 4 columns without a role (mail, birth, bmi and note). The result assumes that others do not know "
+    "them and may learn them. If not, name them with qi= or sensitive=."
+)
 
 
 def query(rows: Sequence[Sequence[Any]] = ROWS, kinds: dict[str, str] = KINDS) -> str:
@@ -71,6 +74,18 @@ def test_a_column_that_picks_out_many_rows_is_said_with_its_count(engine: Engine
     found = sqlaudit.audit(query=query(rows, kinds), db=engine, qi=["age"], require={"k": 2}).notices
     assert found[0].message == (
         "Without a role: score (6 of 12 rows are unique) singles out many rows. Name it with qi= if others may know it."
+    )
+
+
+def test_a_column_that_a_profile_leaves_to_a_person_is_not_called_a_quasi_identifier(engine: Engine) -> None:
+    """Every value is different, and the name says nothing: the proposal of roles has it under "To decide"."""
+    kinds = {"age": "int", "flow": "decimal", "rate": "decimal"}
+    rows = [(30, f"{max(i, 1)}.5", f"{i}.25" if i < 10 else None) for i in range(150)]
+    assert sqlaudit.profile(query=query(rows, kinds), db=engine).undecided == ("flow", "rate")
+    found = sqlaudit.audit(query=query(rows, kinds), db=engine, qi=["age"], require={"k": 2}).notices
+    assert found[0].message == (
+        "Without a role: flow (148 of 150 rows are unique) and rate (10 of 150 rows are unique) single out rows. Name "
+        "them with qi= if others may know them."
     )
 
 

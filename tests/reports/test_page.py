@@ -18,7 +18,7 @@ import pytest
 
 import sqlaudit
 from sqlaudit.base.errors import InputError
-from sqlaudit.reports import page as pages
+from sqlaudit.reports import charts
 from sqlaudit.reports.document import (
     About,
     Bullets,
@@ -91,8 +91,8 @@ def test_whatever_a_name_or_value_holds_stays_text() -> None:
     assert f"script-src 'sha256-{checksum}'\">" in page
     assert "\x1b" not in page
     shown = "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m &amp; &quot;quoted&quot; $\\alpha$ &#x27;x&#x27;"
-    widths = (pages.WIDTH, pages.NARROW)
-    in_pictures = sum(pages.drawn(picture, width).count(shown) for picture in PICTURES for width in widths)
+    widths = (charts.WIDTH, charts.NARROW)
+    in_pictures = sum(charts.draw(picture, width).count(shown) for picture in PICTURES for width in widths)
     assert in_pictures > 0
     assert page.count(shown) == 20 + in_pictures
     assert f"<h1>{shown}</h1>" in page
@@ -110,16 +110,16 @@ def test_a_page_asks_for_nothing_and_allows_nothing() -> None:
 
 def test_pictures_have_a_name_and_are_whole_files_too() -> None:
     for picture in PICTURES:
-        svg = pages.drawn(picture)
+        svg = charts.draw(picture)
         assert svg is not None
         ET.fromstring(svg)
-        file = pages.draw_file([picture])
-        assert file == pages.draw_file([picture])
+        file = charts.draw_file([picture])
+        assert file == charts.draw_file([picture])
         assert b"var(" not in file, picture.kind  # in colours, not in names that a page's style has
         ET.fromstring(file)
-    both = [pages.draw_file([picture]) for picture in PICTURES[:2]]
+    both = [charts.draw_file([picture]) for picture in PICTURES[:2]]
     heights = [float(ET.fromstring(file).get("height", "0")) for file in both]
-    stacked = ET.fromstring(pages.draw_file(PICTURES[:2]))
+    stacked = ET.fromstring(charts.draw_file(PICTURES[:2]))
     assert float(stacked.get("height", "0")) == sum(heights)
 
 
@@ -146,19 +146,19 @@ def test_every_kind_of_picture_stays_inside_its_frame() -> None:
     page = render_html(EVERYTHING)
     assert 2 * page.count("<figure") == page.count("<svg") == 2 * len(PICTURES)  # one for wide screens, one for phones
     assert "<table>" in page
-    assert {picture.kind for picture in PICTURES} == set(pages.KINDS)
+    assert {picture.kind for picture in PICTURES} == set(charts.KINDS)
     for picture in PICTURES:
-        drawn = ET.fromstring(pages.drawn(picture))
+        drawn = ET.fromstring(charts.draw(picture))
         assert drawn.get("aria-hidden") == "true"
         height = float(drawn.get("height", "0"))
         names = ("x", "y", "width")
         boxes = [{name: float(box.get(name, "0")) for name in names} for box in drawn]
         assert all(0 <= box.get("y", 0) <= height for box in boxes)
-        assert all(box.get("x", 0) + box.get("width", 0) <= pages.WIDTH for box in boxes)
+        assert all(box.get("x", 0) + box.get("width", 0) <= charts.WIDTH for box in boxes)
         with pytest.raises(InputError, match="damaged"):
-            pages.drawn(replace(picture, data={"x": 1}))
+            charts.draw(replace(picture, data={"x": 1}))
     with pytest.raises(InputError, match="of a kind that this version cannot draw"):
-        pages.drawn(Picture("pie", "", {"x": 1}))
+        charts.draw(Picture("pie", "", {"x": 1}))
 
 
 def test_commands_are_code_in_the_banner_and_names_break_at_underscores() -> None:
@@ -180,7 +180,7 @@ def test_what_introduces_a_list_is_not_in_the_banner() -> None:
 
 def test_labels_of_a_crowded_row_take_turns() -> None:
     def above(nodes: list[dict[str, Any]], distance: float) -> list[bool | None]:
-        return pages._labels_above(nodes, {node["name"]: (distance * node["x"], 64 * node["y"]) for node in nodes})
+        return charts._labels_above(nodes, {node["name"]: (distance * node["x"], 64 * node["y"]) for node in nodes})
 
     nodes: list[dict[str, Any]] = [{"name": str(place), "x": place, "y": 1, "kind": "safe"} for place in range(10)]
     nodes += [{"name": "top", "x": 5, "y": 2, "kind": "best"}]
@@ -197,7 +197,7 @@ def test_labels_of_a_crowded_row_take_turns() -> None:
 
 def test_a_plain_bar_is_as_long_as_its_number() -> None:
     data = {"labels": ["1", "2"], "from": [1, 2], "values": [26, 3974], "safe": 2, "x": "class size", "y": "rows"}
-    drawn = ET.fromstring(pages.drawn(Picture("sizes", "", data)))
+    drawn = ET.fromstring(charts.draw(Picture("sizes", "", data)))
     short, long = [float(one.get("width", "")) for one in drawn if one.tag.endswith("rect")]
     assert short / long == pytest.approx(26 / 3974, abs=1e-3)
     assert [one.text for one in drawn if one.text and one.text.strip()][-1] == "3,974"
@@ -299,7 +299,7 @@ def test_words_that_occur_are_explained_on_the_page_and_all_in_the_docs() -> Non
 
 def test_short_logarithmic_axes_have_several_numbers() -> None:
     data = {"curves": {"rows": [[2, 0.5], [3, 0.6], [9, 1]]}, "log_x": True, "x": "class size", "y": "share"}
-    drawn = ET.fromstring(pages.drawn(Picture("curves", "", data)))
+    drawn = ET.fromstring(charts.draw(Picture("curves", "", data)))
     texts = {one.text for one in drawn.iter() if one.tag.endswith("text")}
     assert {"2", "5"} <= texts
 
@@ -405,7 +405,7 @@ def test_axes_group_thousands_as_sentences_do() -> None:
     sizes = {"labels": ["1", "2"], "from": [1, 2], "to": [1, 2], "values": [7_150, 2], "x": "class size", "y": "rows"}
     bars = {"names": ["a"], "series": {"rows": [2_000_000]}, "x": "rows"}
     for kind, data, wanted in (("sizes", sizes, "7,150"), ("bars", bars, "2,000,000")):
-        texts = [one.text or "" for one in ET.fromstring(pages.drawn(Picture(kind, "", data))).iter()]
+        texts = [one.text or "" for one in ET.fromstring(charts.draw(Picture(kind, "", data))).iter()]
         assert wanted in texts
         assert [text for text in texts if re.search(r"\d{4}|e\+", text)] == []
 
@@ -414,13 +414,13 @@ def test_what_is_counted_in_whole_numbers_has_whole_numbers_at_its_axis() -> Non
     names = ("exposed: fewer than 5 share them", "singled out by the most telling")
     curves = {name: [[1, 0.1], [2, 0.9], [3, 1]] for name in names}
     picture = Picture("curves", "", {"curves": curves, "x": "known events", "y": "share"})
-    texts = [one.text or "" for one in ET.fromstring(pages.drawn(picture)).iter()]
+    texts = [one.text or "" for one in ET.fromstring(charts.draw(picture)).iter()]
     assert {*names, "1", "2", "3"} <= set(texts)
     assert [text for text in texts if re.fullmatch(r"[12]\.[1-9]+", text.strip())] == []
 
 
 def texts_of(picture: Picture) -> list[str]:
-    return [one.text or "" for one in ET.fromstring(pages.drawn(picture)).iter() if one.tag.endswith("text")]
+    return [one.text or "" for one in ET.fromstring(charts.draw(picture)).iter() if one.tag.endswith("text")]
 
 
 def test_axes_end_where_their_data_end() -> None:
@@ -434,7 +434,7 @@ def test_axes_end_where_their_data_end() -> None:
 def test_two_points_are_bars() -> None:
     data = {"curves": {"inside": [[1, 0.5], [2, 0.25]]}, "x": "events", "y": "share of people"}
     assert texts_of(Picture("curves", "", data)) == ["events 1", "50.0%", "events 2", "25.0%", "share of people"]
-    drawn = ET.fromstring(pages.drawn(Picture("curves", "", data)))
+    drawn = ET.fromstring(charts.draw(Picture("curves", "", data)))
     long, short = [float(one.get("width", "")) for one in drawn if one.tag.endswith("rect")]
     assert long == pytest.approx(2 * short, abs=0.2)
 

@@ -27,7 +27,7 @@ rows = st.lists(
         st.sampled_from(["a", "b'", None]),
         st.sampled_from([1, 2]),
         st.integers(1, 4),
-        st.sampled_from(["0", "1", "2.5", "10", None]),
+        st.sampled_from(["0", "3", "2.5", "10", None]),
     ),
     min_size=1,
     max_size=14,
@@ -205,3 +205,28 @@ def test_odd_names_are_names() -> None:
 def test_full_cell_needs_cells_that_a_filter_leaves_empty(engine: Engine) -> None:
     query = f"SELECT region, count(*) FILTER (WHERE kind = 1) {FROM} GROUP BY region"
     assert not judged(engine, query, ["full_cell=any"]).passed
+
+
+@pytest.mark.parametrize("call", ["sum(ill)", "avg(ill)", "sum(ill + 0)", "sum(CAST(ill AS DOUBLE PRECISION))"])
+def test_a_sum_of_0_and_1_is_a_count(engine: Engine, call: str) -> None:
+    """Of 12 people, 3 have 1: a threshold of 10 is met by the number of people, and not by those who are counted."""
+    table = values_query(
+        [{"zip": "a", "ill": int(n < 3)} for n in range(12)] + [{"zip": "b", "ill": int(n < 11)} for n in range(30)],
+        {"zip": "text", "ill": "int"},
+    )
+    found = judged(engine, f"SELECT zip, {call} AS n FROM ({table}) AS t GROUP BY zip", ["threshold=10"])
+    assert [(rule.cells, found.passed) for rule in found.rules] == [(1, False)]
+    counted = judged(
+        engine, f"SELECT zip, count(*) FILTER (WHERE ill = 1) AS n FROM ({table}) AS t GROUP BY zip", ["threshold=10"]
+    )
+    assert [rule.cells for rule in counted.rules] == [1]
+    # Less the whole, those with 0: 9 people of the first cell
+    with_whole = f"SELECT zip, count(*) AS all_rows, sum(ill) AS n FROM ({table}) AS t GROUP BY zip"
+    assert [rule.cells for rule in judged(engine, with_whole, ["threshold=10"]).rules] == [2]
+
+
+def test_a_sum_of_other_numbers_is_none(engine: Engine) -> None:
+    table = values_query([{"n": n % 3} for n in range(12)], {"n": "int"})
+    assert judged(engine, f"SELECT sum(n) AS s FROM ({table}) AS t", ["threshold=10"]).passed
+    zeros = values_query([{"n": 0} for _ in range(12)], {"n": "int"})
+    assert judged(engine, f"SELECT sum(n) AS s FROM ({zeros}) AS t", ["threshold=10"]).passed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -121,6 +122,7 @@ class CriteriaReport(Report[CriteriaResult]):
         yield f"{result.target}: {result.rows} rows. The attacker knows a person's {quasi_identifiers}."
         yield (f"{doc.label(check.name)}: {check.text}" for check in result.required)
         yield _PUBLIC.format(base=result.rounded_to) if result.version == "public" else _INTERNAL
+        yield _shares_at_risk(result)
 
     def sections(self, result: CriteriaResult) -> Iterator[tuple[doc.Section, ...]]:
         for criterion in result.criteria:
@@ -139,6 +141,25 @@ class CriteriaReport(Report[CriteriaResult]):
 
 
 _LAWFUL = "Whether a release is anonymous or lawful is not decided here."
+
+
+_SHARE = re.compile(r"(?:.* \()?((?:[a-z ]+ )?(\d+(?:\.\d+)?)%)\)?")
+"""A text with a share: `181 (60.3%)`, `under 0.1%`, `at most 10.0%`."""
+
+
+def _shares_at_risk(result: CriteriaResult) -> doc.Picture:
+    """Return a picture of the shares in the answers, by criterion; each answer once. It has nothing but their texts."""
+    portions: dict[str, list[doc.Portion]] = {}
+    shown = set[str]()
+    for criterion in result.criteria:
+        for figure in criterion.figures:
+            share = None if figure.name in shown else _SHARE.fullmatch(figure.text)
+            if share is not None:
+                shown.add(figure.name)
+                what = re.split(" of | over ", figure.name.replace("smaller than", "below"))[0]
+                portion = doc.Portion(float(share[2]), 100, f"{share[1]} {what}")
+                portions.setdefault(criterion.title, []).append(portion)
+    return doc.portions("Shares of rows at risk and chances of finding a record, by criterion", portions)
 
 
 def _criterion(criterion: Criterion) -> Iterator[doc.Block]:

@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from pathlib import Path
@@ -32,6 +33,9 @@ _WHOLE = 2**53
 """The largest number up to which a DOUBLE holds every whole number."""
 _OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 """The first bytes of an encrypted workbook, and of one of Excel 97."""
+_UNPACKED, _UNPACKED_MOST, _RATIO = 100_000_000, 4_000_000_000, 200
+"""Bytes that a workbook may unpack to: up to the first number any; beyond, at most the second, and so many times those
+of its file. Tables of one number or word are 10 to 50 times as large; files made to fill a computer, 1000 times."""
 _PIECE = 1 << 22
 _ROWS = 20_000
 _TITLE_ROWS = 20
@@ -104,16 +108,11 @@ def _column_number(letters: bytes) -> int:
 
 def read_excel(files: Files, options: ReadOptions) -> Contents:
     """Return the contents of a sheet of Excel; raise InputError if its reader would lose cells."""
-    calamine = import_package(files.format, "python-calamine")
-    path, label = files.paths[0], files.label
-    with path.open("rb") as file:
-        if file.read(len(_OLE)) == _OLE:
-            raise InputError(f"{label!r} has a password, or is an old Excel file; save it as .xlsx without a password.")
-    with translating(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
-        book = calamine.CalamineWorkbook.from_path(str(path))
+    calamine, label = import_package(files.format, "python-calamine"), files.label
+    with _open_workbook(files) as (book, parts):
         sheets = {meta.name: str(meta.visible).endswith("Visible") for meta in book.sheets_metadata if _is_sheet(meta)}
         name = _choose_sheet(sheets, options.sheet, label)
-        with zipfile.ZipFile(path) as parts, parts.open(_sheet_part(parts, name)) as text:
+        with parts.open(_sheet_part(parts, name)) as text:
             facts = _Sheet(text, options.null_values)
         _refuse_lost(facts, label)
         sheet = book.get_sheet_by_name(name)
@@ -175,6 +174,31 @@ def read_excel(files: Files, options: ReadOptions) -> Contents:
     return columns, typed(), (*remarks, blank_rows(len(blank), label)) if blank else remarks, {}
 
 
+@contextmanager
+def _open_workbook(files: Files) -> Iterator[tuple[Any, zipfile.ZipFile]]:
+    """Yield a workbook in its reader, and its parts. What it unpacks to is known from its directory, before.
+
+    Raises:
+        InputError: it cannot be read, has a password, or unpacks to far more than a table.
+    """
+    calamine = import_package("excel", "python-calamine")
+    path, label = files.paths[0], files.label
+    with path.open("rb") as file:
+        if file.read(len(_OLE)) == _OLE:
+            raise InputError(f"{label!r} has a password, or is an old Excel file; save it as .xlsx without a password.")
+    with (
+        translating(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError),
+        zipfile.ZipFile(path) as parts,
+    ):
+        size, unpacked = path.stat().st_size, sum(part.file_size for part in parts.infolist())
+        if unpacked > max(_UNPACKED, min(_UNPACKED_MOST, _RATIO * size)):
+            raise InputError(
+                f"{label!r} unpacks to {unpacked / 1e6:,.0f} MB, {unpacked // size:,} times its size: too much for a "
+                "table. Copy its cells to a new workbook, or save it as CSV."
+            )
+        yield calamine.CalamineWorkbook.from_path(str(path)), parts
+
+
 @dataclass(frozen=True)
 class SheetFacts:
     """A sheet in numbers.
@@ -196,13 +220,11 @@ def describe_sheets(path: Path) -> list[SheetFacts]:
     Raises:
         InputError: it is no workbook that can be read.
     """
-    calamine = import_package("excel", "python-calamine")
-    files, described = Files((path,), "excel", path.name), []
-    with translating(files, calamine.CalamineError, zipfile.BadZipFile, ElementTree.ParseError, NotImplementedError):
-        book = calamine.CalamineWorkbook.from_path(str(path))
+    described = []
+    with _open_workbook(Files((path,), "excel", path.name)) as (book, parts):
         sheets = [meta for meta in book.sheets_metadata if _is_sheet(meta)]
         for meta in [meta for meta in sheets if str(meta.visible).endswith("Visible")] or sheets:
-            with zipfile.ZipFile(path) as parts, parts.open(_sheet_part(parts, meta.name)) as text:
+            with parts.open(_sheet_part(parts, meta.name)) as text:
                 facts = _Sheet(text, ())
             title = 0
             if facts.width * facts.height <= _AREA:

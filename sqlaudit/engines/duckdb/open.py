@@ -109,6 +109,7 @@ class DuckDBOpener:
         self._record = record
         self._db = ""
         self._names: list[Name] = []
+        self._skipped: dict[str, str] = {}
         self._opened: list[str] = []
         self.catalog = ""
         """The name of the attached database, empty without one."""
@@ -242,9 +243,27 @@ class DuckDBOpener:
         stamped = [(path, stamp(path), files.label) for path in files.paths]
         one_of_several = speaking(of_table(target.role)) if target.role not in ("", "target") else nullcontext()
         with one_of_several:
+            if target.read.skip and "skip" in target.shared:
+                self._refuse_skipping(files, target)
             source = file_source(self._session, files, target, self._unused_name("sqlaudit_frame"))
         self._readings.note(source.sql, stamped)
         return source
+
+    def _refuse_skipping(self, files: Files, target: Target) -> None:
+        """Refuse to skip lines of CSV files and rows of workbooks alike: only one of them may have lines to skip.
+
+        Raises:
+            UsageError: the option of all tables skips lines of both, which takes people out of one of them.
+        """
+        if files.format not in FORMATS_OF_OPTIONS["skip"]:
+            return
+        self._skipped.setdefault(files.format, files.label)
+        if len(self._skipped) > 1 and target.role not in ("", "target"):
+            raise UsageError(
+                f"Lines are skipped in both the CSV file {self._skipped['csv']!r} and the workbook "
+                f"{self._skipped['excel']!r}. Name the file that has lines above its header: "
+                f"{spelled('skip', target.read.skip)}."
+            )
 
     def _open_query(self, target: Target) -> InputSource:
         """Return the query, with views in the place of the files that it names."""

@@ -441,7 +441,8 @@ def measured_cells(bench: Bench, coded: CodedPair, covers: Sequence[Relation]) -
 MOST_PARTS = 40
 """So many values and cells of a column are counted one by one in its picture."""
 LEAST_ROWS = 5
-"""Values and cells of fewer rows are counted together."""
+"""Values and cells of fewer rows are counted together, and all counts are rounded to multiples of it. Exact ones give a
+small value away where the release merges it with a large one: the cell has a few rows more than the value had."""
 
 
 def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> tuple[ColumnSpread, ...]:
@@ -451,26 +452,32 @@ def read_spreads(bench: Bench, coded: CodedPair, covered: Sequence[Covered]) -> 
             (cover.column.label, "quasi-identifier", (cover.column.words.relation, "row_count"), (cover.cells, "m"))
             for cover in covered
         ),
-        *((one.label, "sensitive", (one.lanes, "total"), (one.lanes, "released")) for one in coded.sensitive),
+        *(
+            (column.label, "sensitive", (column.lanes, "total"), (column.lanes, "released"))
+            for column in coded.sensitive
+        ),
     ]
     sources = [
-        {"place": place, "side": side, "relation": relation, "rows": rows}
-        for place, (_, _, *both) in enumerate(sides)
+        {"place": number, "side": side, "relation": relation, "rows": rows}
+        for number, (_, _, *both) in enumerate(sides)
         for side, (relation, rows) in enumerate(both)
     ]
     limits = {"most": MOST_PARTS, "least": LEAST_ROWS}
     rows = bench.ask("compare/release_spread", "rows by value", sources=sources, **limits)
-    counts = {(int(place), int(side), int(rank)): (int(n), int(values)) for place, side, rank, n, values in rows}
+    counts = {}
+    for column, side, rank, rows_of_value, values in rows:
+        rounded = (int(rows_of_value) + LEAST_ROWS // 2) // LEAST_ROWS * LEAST_ROWS
+        counts[int(column), int(side), int(rank)] = rounded, int(values)
     spreads = []
-    for place, (label, role, *_) in enumerate(sides):
+    for number, (label, role, *_) in enumerate(sides):
         own, released = (
-            {rank: count for (at, which, rank), count in sorted(counts.items()) if (at, which) == (place, side)}
+            {rank: counted for (*table, rank), counted in sorted(counts.items()) if table == [number, side]}
             for side in (0, 1)
         )
         values, cells = (sum(different for _, different in side.values()) for side in (own, released))
-        before, after = (tuple(n for rank, (n, _) in side.items() if rank) for side in (own, released))
-        others, other_cells = (side.get(0, (0, 0))[0] for side in (own, released))
-        spreads.append(ColumnSpread(label, role, values, cells, before, others, after, other_cells))
+        before, after = (tuple(count for rank, (count, _) in side.items() if rank) for side in (own, released))
+        rare_values, rare_cells = (side.get(0, (0, 0))[0] for side in (own, released))
+        spreads.append(ColumnSpread(label, role, values, cells, before, rare_values, after, rare_cells))
     return tuple(spreads)
 
 

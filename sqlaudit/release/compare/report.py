@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sqlaudit.audits.report import ALL_FIGURES, FAILING_GROUPS, WARNINGS, AuditReport
 from sqlaudit.base.parameter_names import spelled
-from sqlaudit.base.result import Number
 from sqlaudit.hierarchies.result import by_default
 from sqlaudit.models.phrases import requirement_lines, requirements_met
 from sqlaudit.release.attacks.result import AttackReport
@@ -15,6 +14,7 @@ from sqlaudit.release.compare.result import (
     METHODS,
     NO_ATTACKS,
     Answer,
+    ColumnSpread,
     CompareResult,
     Errors,
     Generalization,
@@ -301,27 +301,28 @@ def _before_and_after(result: CompareResult) -> Iterator[doc.Content]:
     if not result.rows or not result.spreads:
         return
     drawn = {
-        one.column: (
-            doc.Strip(doc.plural(one.values, "value"), [*one.original, one.original_others]),
-            doc.Strip(doc.plural(one.cells, "value"), [*one.release, one.release_others]),
+        spread.column: (
+            doc.Strip(doc.plural(spread.values, "value"), [*spread.original, spread.original_others]),
+            doc.Strip(doc.plural(spread.cells, "value"), [*spread.release, spread.release_others]),
         )
-        for one in result.spreads
+        for spread in result.spreads
     }
     title = "All rows, cut by the values of each column, the most frequent first; the pale part has all rare values"
     yield doc.strips(title, drawn, ("original", "release"), rest=True)
     losses = {loss.column: loss.share for loss in result.losses if loss.measure == "loss"}
+
+    def share_lost(spread: ColumnSpread) -> str:
+        share = losses.get(spread.column)
+        return "–" if share is None else doc.percent(share)
+
     yield doc.table_of(
         result.spreads,
         ("Column", "column"),
         "role",
         ("#Values before", "values"),
         ("#Values after", "cells"),
-        ("#loss (LM)" if losses else None, lambda one: _percent(losses.get(one.column))),
+        ("#loss (LM)" if losses else None, share_lost),
     )
-
-
-def _percent(share: Number | None) -> str:
-    return "–" if share is None else doc.percent(share)
 
 
 def _sentence(text: str) -> str:

@@ -100,8 +100,8 @@ class ColumnSpread(base.Documented):
     Args:
         column: its name. role: in the comparison.
         values, cells: different ones of the original, and of the release. original, release: rows of the most frequent
-            ones, largest first, at most 40; none of fewer than five rows.
-        original_others, release_others: rows of all other ones together.
+            ones, largest first, at most 40; none of fewer than five rows. Rounded to multiples of five.
+        original_others, release_others: rows of all other ones together, rounded as well.
     """
 
     column: str

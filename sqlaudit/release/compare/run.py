@@ -111,8 +111,12 @@ ON_RELEASE = ("homogeneity", "background_knowledge", "skewness", "similarity")
 """Attacks that need nothing but the release."""
 
 
-def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
+def compare_tables(engine: Engine, request: CompareRequest, *, with_spreads: bool = True) -> CompareResult:
     """The comparison of a request.
+
+    Args:
+        engine: where the tables lie. request: the tables, and how they are compared.
+        with_spreads: False to leave out how rows spread over values, which reports show and tests do not need.
 
     Raises:
         UsageError: columns, cells, keys or inputs that do not fit.
@@ -149,7 +153,7 @@ def compare_tables(engine: Engine, request: CompareRequest) -> CompareResult:
             pairing=tables.pairing,
             distance=request.distance,
             generalization=generalization,
-            spreads=read_spreads(bench, coded, tables.covered),
+            spreads=read_spreads(bench, coded, tables.covered) if with_spreads else (),
             losses=tuple(losses_of(tables, request, request.wanted)),
             audit=audit_alone(engine, request, known, relation),
             attacks=None if generalization.answer is Answer.NO else attack_alone(engine, request, known),

@@ -271,15 +271,15 @@ def pooled(bins: Iterable[SpreadRows]) -> tuple[SpreadRows, ...]:
         >>> [tuple(vars(spread).values()) for spread in pooled(map(SpreadRows, [9, 0, 0, 3, 2, 1], [8, 0, 1, 4, 0, 2]))]
         [(9, 8), (0, 1), (6, 6)]
     """
-    result: list[SpreadRows] = []
+    large: list[SpreadRows] = []
     for spread in bins:
-        if result and 0 < result[-1].original < LEAST:
-            result[-1] += spread
+        if large and 0 < large[-1].original < LEAST:
+            large[-1] += spread
         elif spread.original or spread.synthetic:
-            result.append(spread)
-    if len(result) > 1 and 0 < result[-1].original < LEAST:
-        result[-2:] = [result[-2] + result[-1]]
-    return tuple(result)
+            large.append(spread)
+    while len(large) > 1 and 0 < large[-1].original < LEAST:  # a neighbour may have no row of the original
+        large[-2:] = [large[-2] + large[-1]]
+    return tuple(large)
 
 
 @dataclass
@@ -419,22 +419,21 @@ class Counting:
         Args:
             overlaps: of all columns, as `overlaps` returns them.
         """
-        first, statement = self.tables[0], self.shapes()
-        names = [first.all[position].label for position in self._drawn()]
+        statement = self.shapes()
+        names = [self.tables[0].all[position].label for position in self._drawn()]
         rows = [dict(zip(self.engine.result_names(statement), row, strict=True)) for row in self.engine.run(statement)]
         bins: dict[int, list[tuple[tuple[bool, int], SpreadRows]]] = {}
         pairs = []
         for row in sorted(rows, key=lambda row: (row["one"], row["other"], row["bin"] or 0)):
-            one, other = int(row["one"]), int(row["other"])
-            if one == other:  # missing values come last
+            column, paired = int(row["one"]), int(row["other"])
+            if column == paired:  # missing values come last
                 number = int(row["bin"])
-                place = (number < 0, number)
-                bins.setdefault(one, []).append((place, SpreadRows(int(row["d"]), int(row["s"]))))
+                bins.setdefault(column, []).append(((number < 0, number), SpreadRows(int(row["d"]), int(row["s"]))))
                 continue
-            pair = (names[one - 1], names[other - 1])
-            own, made = (_cramers_v(row[side], int(row[f"{side}_degrees"])) for side in ("own", "made"))
+            pair = (names[column - 1], names[paired - 1])
+            original, synthetic = (_cramers_v(row[side], int(row[f"{side}_degrees"])) for side in ("own", "made"))
             distance = _distance(row["apart"], 2 * overlaps[0].rows * overlaps[0].synthetic_rows)
-            pairs.append(PairShape(pair, own, made, distance))
+            pairs.append(PairShape(pair, original, synthetic, distance))
         shapes = tuple(
             ColumnShape(
                 overlap.name,
@@ -443,7 +442,7 @@ class Counting:
                 pooled(spread for _, spread in sorted(bins.get(number, ()), key=itemgetter(0))),
             )
             for number, (column, overlap) in enumerate(
-                zip((first.all[position] for position in self._looked_at()), overlaps, strict=True), 1
+                zip((self.tables[0].all[position] for position in self._looked_at()), overlaps, strict=True), 1
             )
         )
         return shapes, tuple(pairs)

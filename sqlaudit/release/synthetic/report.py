@@ -194,14 +194,14 @@ def _beside(result: SyntheticResult) -> Iterator[doc.Content]:
 def _picture(holdout: HoldoutDisclosure) -> doc.Picture | None:
     """For how many people inside and outside the synthetic table discloses each sensitive value."""
     names = {"disco": "{}: value disclosed", "dcap": "{}: right guess", "copies": "row occurs in the table"}
-    shown = [one for one in holdout.excess if one.measure in names and one.excess is not None]
-    shown.sort(key=lambda one: list(names).index(one.measure))
+    shown = [excess for excess in holdout.excess if excess.measure in names and excess.excess is not None]
+    shown.sort(key=lambda excess: list(names).index(excess.measure))
     series = {
-        "people inside": [float(one.inside or 0) for one in shown],
-        "people outside": [float(one.outside or 0) for one in shown],
+        "people inside": [float(excess.inside or 0) for excess in shown],
+        "people outside": [float(excess.outside or 0) for excess in shown],
     }
     title = "What the synthetic table discloses of people who were used for it, and of people who were not"
-    named = (names[one.measure].format(one.sensitive) for one in shown)
+    named = (names[excess.measure].format(excess.sensitive) for excess in shown)
     return doc.bars(title, named, series, "share of people", share=True) if shown else None
 
 
@@ -243,13 +243,14 @@ def _pairs(result: SyntheticResult) -> Iterator[doc.Content]:
     names = list(dict.fromkeys(name for pair in pairs for name in pair.columns))[:_DRAWN_PAIRS]
     by_names = {pair.columns: pair for pair in pairs}
     values: list[list[float | None]] = [[None] * len(names) for _ in names]
-    for one, other in combinations(range(len(names)), 2):
-        pair = by_names[names[one], names[other]]
-        values[other][one], values[one][other] = (
-            None if found is None else round(float(found), 4) for found in (pair.original, pair.synthetic)
+    for row, column in combinations(range(len(names)), 2):
+        pair = by_names[names[row], names[column]]
+        values[column][row], values[row][column] = (
+            None if association is None else round(float(association), 4)
+            for association in (pair.original, pair.synthetic)
         )
     texts = [["" if value is None else f"{value:.2f}".lstrip("0") for value in line] for line in values]
-    data = {
+    heat = {
         "rows": names,
         "columns": names,
         "values": values,
@@ -258,7 +259,7 @@ def _pairs(result: SyntheticResult) -> Iterator[doc.Content]:
         "y": "Association, column",
     }
     title = "Association of columns (Cramér's V): original below the diagonal, synthetic table above it"
-    yield doc.Picture("heat", title, data)
+    yield doc.Picture("heat", title, heat)
     ranked = sorted(pairs, key=lambda pair: -abs(float(pair.original or 0) - float(pair.synthetic or 0)))
     yield doc.table_of(
         ranked[:_SHOWN],

@@ -378,6 +378,12 @@ class BoxAuditReport(MeasuredReport[BoxAudit]):
         boxes = f" in {doc.plural(result.classes.boxes, 'box', 'boxes')}" if result.classes else ""
         yield f"{result.target}: {doc.plural(result.rows, 'message')}{boxes}."
         yield _box_lines(result)
+        enough = {
+            name: [doc.Portion(holding.boxes - holding.failing_boxes, holding.boxes)]
+            for name, holding in _definitions(result)
+        }
+        title = f"Boxes: with at least {doc.plural(result.k, 'user')} (solid) and with fewer (faint)"
+        yield doc.portions(title, enough)
 
     def lead(self, result: BoxAudit) -> Iterator[doc.Words]:
         if result.classes is None:
@@ -490,9 +496,14 @@ def _observation(found: Observed) -> Iterator[doc.Words]:
         yield f"{several} several observed users."
 
 
+def _definitions(result: BoxAudit) -> list[tuple[str, Holding]]:
+    """Return the definitions of a box's users that could be checked, with what was found."""
+    definitions = (("Users in a box", result.classes), ("Users present", result.presence))
+    return [(name, holding) for name, holding in definitions if holding is not None]
+
+
 def _box_lines(result: BoxAudit) -> doc.Table:
     """Return a line for each definition of a box's users that could be checked."""
-    definitions = (("Users in a box", result.classes), ("Users present", result.presence))
     return doc.lines(
         doc.Line(
             doc.good("passes") if holding.passed else doc.bad("FAILS"),
@@ -503,6 +514,5 @@ def _box_lines(result: BoxAudit) -> doc.Table:
             if holding.failing_boxes
             else None,
         )
-        for name, holding in definitions
-        if holding is not None
+        for name, holding in _definitions(result)
     )
