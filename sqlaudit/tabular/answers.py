@@ -144,7 +144,10 @@ class AnswerReader:
             self._read(item.this, "ORDER BY", inner=True)
         is_grouped = bool(tree.args.get("group")) or bool(self.measures) or bool(self.unread)
         if not is_grouped and not any(function_name(node) in _OF_ONE for node in tree.find_all(exp.Func)):
-            raise UsageError(f"No dimensions are given. Name the columns with {spelled('by')}.")
+            raise UsageError(
+                "The query returns rows: its columns are values of single people, which no rule makes safe. Group them "
+                f"with GROUP BY. If each row is a cell of a published table, name the dimensions with {spelled('by')}."
+            )
         self.unread += self._reasons()
         if not self.measures:  # who is in a cell is all that is known of it
             self.measures.append(AnswerMeasure("rows", None, None, "count", is_count=True))

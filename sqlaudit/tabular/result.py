@@ -318,7 +318,8 @@ class AggregatesReport(MeasuredReport[AggregatesResult]):
             )
         yield from (doc.warning(rule.note) for rule in result.rules if rule.note)
         if any(rule.status is Status.UNDETERMINED and not rule.undecided for rule in result.rules):
-            yield doc.warning("Problems of the table leave the verdict open.")
+            why = "Problems of the table leave" if result.mistakes else "A table without cells leaves"
+            yield doc.warning(f"{why} the verdict open.")
         for problem in result.problems:
             yield doc.warning(problem.message) if problem in result.mistakes else problem.message
         for difference in result.differences:

@@ -273,7 +273,7 @@ class CellAudit:
         small = len(cells) <= MOST_ROWS * MOST_COLUMNS
         rules = self._rule_results
         problems = tuple(replace(problem, keys=self._shown_keys(keys)) for problem, keys in self._problems())
-        if any(problem.is_mistake for problem in problems):  # no cell is safe for certain then
+        if not len(cells) or any(problem.is_mistake for problem in problems):  # no cell is safe for certain then
             passing = {Status.PASS: Status.UNDETERMINED}
             rules = tuple(replace(rule, status=passing.get(rule.status, rule.status)) for rule in rules)
         return AggregatesResult(

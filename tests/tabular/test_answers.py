@@ -184,7 +184,7 @@ def test_people_of_a_join_are_counted_once(engine: Engine) -> None:
 
 
 def test_a_query_of_rows_still_needs_its_dimensions() -> None:
-    with pytest.raises(UsageError, match="No dimensions are given"):
+    with pytest.raises(UsageError, match="The query returns rows: its columns are values of single people"):
         sqlaudit.aggregates(query="SELECT * FROM (VALUES (1)) AS t(a)", require=["threshold=2"])
     for more in ({"where": "a = 1"}, {"protect": True}, {"hidden": "*"}, {"grouping": "a"}):
         with pytest.raises(UsageError, match="one answer"):

@@ -219,6 +219,7 @@ def test_an_empty_table_is_undetermined(engine: Engine) -> None:
     query = values_query([], COLUMNS) if engine.name == "duckdb" else "SELECT 'a' AS region, 1 AS n LIMIT 0"
     found = find_unsafe_cells(engine, request_of(query, ["threshold=5"], by=("region",), value="", largest=()))
     assert (found.cells, found.contributors, found.status) == (0, 0, "undetermined")
+    assert [rule.status for rule in found.rules] == ["undetermined"]
 
 
 def test_rules_and_models_are_not_confused() -> None:
