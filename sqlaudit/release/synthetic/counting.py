@@ -421,7 +421,8 @@ class Counting:
         """
         statement = self.shapes()
         names = [self.tables[0].all[position].label for position in self._drawn()]
-        rows = [dict(zip(self.engine.result_names(statement), row, strict=True)) for row in self.engine.run(statement)]
+        figures = self.engine.result_names(statement)
+        rows = [dict(zip(figures, row, strict=True)) for row in self.engine.run(statement)]
         bins: dict[int, list[tuple[tuple[bool, int], SpreadRows]]] = {}
         pairs = []
         for row in sorted(rows, key=lambda row: (row["one"], row["other"], row["bin"] or 0)):
