@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +25,31 @@ OF_PEOPLE = ("people.csv", "--dimensions", "region", "--measures", "income", "--
 LIMITS = Limits(timeout=5.0, memory="300MB", threads=1)
 
 
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a cube of two blocks in both forms, beside files that it is nothing of the agent's to read."""
+    folder = tmp_path_factory.mktemp("published")
+    lines = [f"p{n},{'north' if n % 3 else 'south'},{n}" for n in range(30)]
+    write_csv(folder / "people.csv", "who,region,income", *lines)
+    (folder / "secret.txt").write_text(SECRET, encoding="utf-8")
+    (folder / "secret.csv").write_text(f"a\n{SECRET}\n", encoding="utf-8")
+    with chdir(folder):
+        duckdb.sql(f"COPY (SELECT '{SECRET}' AS a) TO 'secret.parquet'")
+        with duckdb.connect("secret.duckdb") as connection:
+            connection.execute(f"CREATE TABLE secret AS SELECT '{SECRET}' AS a")
+        for file in ("cube.parquet", "cube.duckdb"):
+            assert run("cube", *OF_PEOPLE, "--to", file).code == 0
+    return folder
+
+
 @pytest.fixture(params=["parquet", "duckdb"])
-def cube(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    """A cube of two blocks in the current folder, beside files that it is nothing of the agent's to read."""
+def cube(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """The cube in one form, in the current folder."""
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SQLAUDIT_SECRET", SECRET)
-    lines = [f"p{n},{'north' if n % 3 else 'south'},{n}" for n in range(30)]
-    write_csv(tmp_path / "people.csv", "who,region,income", *lines)
-    Path("secret.txt").write_text(SECRET, encoding="utf-8")
-    Path("secret.csv").write_text(f"a\n{SECRET}\n", encoding="utf-8")
-    duckdb.sql(f"COPY (SELECT '{SECRET}' AS a) TO 'secret.parquet'")
-    with duckdb.connect("secret.duckdb") as connection:
-        connection.execute(f"CREATE TABLE secret AS SELECT '{SECRET}' AS a")
-    file = f"cube.{request.param}"
-    assert run("cube", *OF_PEOPLE, "--to", file).code == 0
-    return tmp_path / file
+    (tmp_path / {"parquet": "cube.duckdb", "duckdb": "cube.parquet"}[request.param]).unlink()
+    return tmp_path / f"cube.{request.param}"
 
 
 @pytest.mark.parametrize(
