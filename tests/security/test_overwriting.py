@@ -31,6 +31,7 @@ READ = {
     "--file",
     "--dbt-project",
     "--temp-directory",
+    "--cube",
     "--certificate-key",  # made only where no file is, with --new-key
     "--key",
     "--results",
