@@ -80,6 +80,16 @@ def _members(number: int, result: AuditResult) -> str:
     return doc.plural(number, unit_of(result), _units(result))
 
 
+def _unique(result: AuditResult) -> str:
+    """Return what the members of groups of one are called: who is in several groups counts in each of them."""
+    return f"unique {_units(result)}{', once per group' if _people_repeat(result) else ''}"
+
+
+def _people_repeat(result: AuditResult) -> bool:
+    """Return True if someone is in several groups."""
+    return any(warned.code == "several_combinations" for warned in result.warnings)
+
+
 def risk_facts(result: AuditResult) -> doc.Facts | None:
     """Return the risks of a prosecutor, who knows that a person is in the table; None for a table without groups."""
     sizes = result.classes
@@ -92,7 +102,7 @@ def risk_facts(result: AuditResult) -> doc.Facts | None:
     return doc.facts(
         ("highest", doc.Toned(highest, "bad" if sizes.min_size == 1 else "plain")),
         ("on average", doc.percent(average)),
-        (f"unique {_units(result)}", _share_below(sizes, 2)),
+        (_unique(result), _share_below(sizes, 2)),
         ("in groups smaller than 5", _share_below(sizes, 5)),
         ("in groups smaller than 11", _share_below(sizes, 11)),
     )
@@ -446,7 +456,7 @@ class AuditReport(Report[AuditResult]):
             tone = doc.bad_if(unique and not is_accepted)
             smallest = "Fewest matching rows" if sizes.per_row else "Smallest group"
             yield doc.KeyFigure(_members(sizes.min_size, result), smallest, tone)
-            yield doc.KeyFigure(_share_below(sizes, 2), f"Unique {_units(result)}", tone)
+            yield doc.KeyFigure(_share_below(sizes, 2), _unique(result).capitalize(), tone)
             if not result.required:
                 yield doc.KeyFigure(_share_below(sizes, 5), f"{_units(result).capitalize()} in groups below 5")
         yield from requirements_met(result.required)
@@ -504,8 +514,7 @@ class AuditReport(Report[AuditResult]):
 
 def _known_rows(result: AuditResult) -> str | None:
     """Return how many rows of a person attackers know; None if that is not limited, or makes no difference."""
-    several = any(warned.code == "several_combinations" for warned in result.warnings)
-    return result.roles.get("known_rows") if several else None
+    return result.roles.get("known_rows") if _people_repeat(result) else None
 
 
 def _about(result: AuditResult) -> str:
