@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import datetime as dt
+import glob
 import json
 import os
 import re
@@ -676,7 +677,7 @@ def write_database(path: Path, rows: Path) -> None:
 
     from sqlaudit.base.names import literal
 
-    target, source = (literal(str(file), "duckdb") for file in (path, rows))
+    target, source = literal(str(path), "duckdb"), literal(glob.escape(str(rows)), "duckdb")
     try:
         with duckdb.connect() as connection:
             connection.execute(f"ATTACH {target} AS made (STORAGE_VERSION 'v1.0.0')")

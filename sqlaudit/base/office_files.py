@@ -360,7 +360,7 @@ def _write_variables(
     import pyreadstat
 
     format = FORMATS[path.suffix]
-    frame = polars.read_parquet(rows)
+    frame = polars.read_parquet(rows, glob=False)
     frame.columns = names_in_file(path, names)
     texts = [(name, column) for name, column in zip(names, frame, strict=True) if column.dtype == polars.String]
     _refuse_empty_texts(file, (name for name, column in texts if column.null_count() and (column == "").any()))

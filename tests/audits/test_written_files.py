@@ -109,6 +109,16 @@ def test_every_kind_of_cell(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+def test_a_temporary_folder_with_brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    """The name of a folder is no pattern of other names."""
+    (tmp_path / "t[1]").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "t[1]"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    released(tmp_path, "SELECT 1 AS q, 7 AS n", f"r.{ending}")
+    assert cells(tmp_path / f"r.{ending}")[1:] == [[1, 7]]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_texts_stay_texts(tmp_path: Path, ending: str) -> None:
     pd.DataFrame({"q": 1, "t": TEXTS}).to_parquet(tmp_path / "t.parquet")
     released(tmp_path, f"SELECT * FROM '{tmp_path / 't.parquet'}'", f"r.{ending}")

@@ -6,6 +6,7 @@ else: files, settings, other tables, and more time, memory and output than it is
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 import threading
@@ -85,18 +86,11 @@ def describe_cube(file: Path, label: str) -> CubeDescription:
     Raises:
         InputError: the file cannot be read, or is no cube.
     """
-    with duckdb.connect(":memory:", config={**FIXED}) as reader:
-        try:
-            query = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
-            notes = reader.execute(query, [str(file), CUBE_NOTE]).fetchall()
-        except duckdb.Error:
-            notes = []
     with _loaded(file, Limits(), label) as connection:
         columns = _columns(connection)
-        noted = "SELECT comment FROM duckdb_tables() WHERE table_name = ? AND comment IS NOT NULL"
-        notes = notes or connection.execute(noted, [CUBE]).fetchall()
+        ((note,),) = connection.execute("SELECT comment FROM duckdb_tables() WHERE table_name = ?", [CUBE]).fetchall()
         ((blocks, fewest),) = connection.execute(f"SELECT count(*), min(people) FROM {CUBE}").fetchall()
-    origin = _origin(notes[0][0], list(columns), blocks, fewest) if len(notes) == 1 else ""
+    origin = _origin(note or "", list(columns), blocks, fewest)
     return CubeDescription(columns, origin or UNKNOWN, bool(origin))
 
 
@@ -226,23 +220,28 @@ def _loaded(file: Path, limits: Limits, label: str) -> Iterator[duckdb.DuckDBPyC
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, file: Path, label: str) -> None:
-    """Copy a cube into a connection. Beside its table a database has nothing: a view could read other files.
+    """Copy a cube into a connection, with its note as comment.
+
+    Beside its table a database has nothing: a view could read other files.
 
     Raises:
         InputError: the file cannot be read, or has anything else.
     """
-    source = literal(str(file), DIALECT)
     try:
-        if not is_duckdb(file):
-            connection.execute(f"CREATE TABLE {CUBE} AS SELECT * FROM read_parquet([{source}])")
-            return
-        connection.execute(f"ATTACH {source} AS published (READ_ONLY)")
-        if connection.execute(_CONTENTS).fetchall() != [("main", CUBE, "table")]:
-            raise InputError(f"{label} is no cube: it must have the table {CUBE} and nothing else.")
-        connection.execute(f"CREATE TABLE {CUBE} AS FROM published.main.{CUBE}")
-        for (note,) in connection.execute("SELECT comment FROM duckdb_tables() WHERE comment IS NOT NULL").fetchall():
-            connection.execute(f"COMMENT ON TABLE {CUBE} IS {literal(note, DIALECT)}")
-        connection.execute("DETACH published")
+        if is_duckdb(file):
+            connection.execute(f"ATTACH {literal(str(file), DIALECT)} AS published (READ_ONLY)")
+            if connection.execute(_CONTENTS).fetchall() != [("main", CUBE, "table")]:
+                raise InputError(f"{label} is no cube: it must have the table {CUBE} and nothing else.")
+            notes = connection.execute("SELECT comment FROM duckdb_tables() WHERE comment IS NOT NULL").fetchall()
+            connection.execute(f"CREATE TABLE {CUBE} AS FROM published.main.{CUBE}")
+            connection.execute("DETACH published")
+        else:
+            source = literal(glob.escape(str(file)), DIALECT)
+            noted = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = '{CUBE_NOTE}'"
+            notes = connection.execute(noted).fetchall()
+            connection.execute(f"CREATE TABLE {CUBE} AS FROM read_parquet([{source}])")
+        if len(notes) == 1:
+            connection.execute(f"COMMENT ON TABLE {CUBE} IS {literal(notes[0][0], DIALECT)}")
     except duckdb.Error:
         raise InputError(
             f"{label} cannot be read as Parquet or DuckDB. Name the .parquet or .duckdb file of a cube."

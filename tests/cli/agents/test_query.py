@@ -269,6 +269,14 @@ def copied(cube: Path, select: str, note: str) -> Path:
     return other
 
 
+def test_a_name_with_brackets_is_the_name_of_a_file(cube: Path) -> None:
+    """It is not a pattern that another file matches."""
+    named = cube.rename(cube.with_stem("cube[1]"))
+    shutil.copy("secret.parquet" if cube.suffix == ".parquet" else "secret.duckdb", cube.with_stem("cube1"))
+    assert query_cube(named, "SELECT sum(people) FROM cube", LIMITS).rows == ((30,),)
+    assert describe_cube(named, "x").is_known
+
+
 def test_what_is_no_file_of_a_cube(cube: Path) -> None:
     for file in ("nothing.parquet", "nothing.duckdb", "people.csv"):
         assert "cannot be read as Parquet or DuckDB" in run("mcp", "--cube", file).err
