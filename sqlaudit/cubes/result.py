@@ -210,6 +210,7 @@ class CubeReport(MeasuredReport[CubeResult]):
                 "Nothing was written.",
                 f"Use fewer dimensions or coarser levels, or let {spelled('suppress', '5%')} choose.",
             )
+            yield from _left_out_as_uniform(result)
             return
         if not all(change.passed for change in result.changes):
             yield doc.bad(
@@ -229,12 +230,7 @@ class CubeReport(MeasuredReport[CubeResult]):
             yield f"With the totals of {doc.listed(margins.files)}, {left_out}."
         if result.left_out_blocks:
             yield f"{doc.plural(result.left_out_blocks, 'block')} left out of the cube: {_left_out(result)}."
-        if result.uniform_blocks and result.uniform != "keep":
-            yield (
-                f"In {doc.count(result.uniform_blocks)} of these, everyone has the same value of a measure, "
-                f"and no other rule fails. {spelled('uniform', 'keep')} keeps these blocks, which show the value of "
-                "everyone in them."
-            )
+        yield from _left_out_as_uniform(result)
         if result.choice is not None:
             before = result.choice
             share = "some people" if before.left_out_before is None else doc.percent(before.left_out_before)
@@ -288,6 +284,11 @@ class CubeReport(MeasuredReport[CubeResult]):
             f"Totals of the whole table that are published elsewhere{other}: less the cube, they are the sum of what "
             "was left out."
         )
+        if result.uniform_blocks and result.uniform != "keep":
+            yield (
+                "Blocks that are missing: someone who knows that enough people belong to one learns that a rule left "
+                "it out, perhaps because everyone in it has the same value."
+            )
         if result.people_repeat:
             yield (
                 "People are in several blocks: the number of people is exact for each block, and does not add up over "
@@ -327,6 +328,16 @@ def _parts_kept(result: CubeResult) -> doc.Picture:
     if share is not None:
         kept["People"] = [doc.Portion(float(1 - share), 1.0, doc.percent(1 - share))]
     return doc.portions("Blocks and people: in the cube (solid) and left out (faint)", kept)
+
+
+def _left_out_as_uniform(result: CubeResult) -> Iterator[str]:
+    """Yield how many blocks fail no rule but that on equal values, and the option that keeps them."""
+    if result.uniform_blocks and result.uniform != "keep":
+        verb = "was" if result.uniform_blocks == 1 else "were"
+        yield (
+            f"{doc.plural(result.uniform_blocks, 'block')} {verb} left out only because everyone has the same value of "
+            f"a measure. {spelled('uniform', 'keep')} keeps such blocks, which show the value of everyone in them."
+        )
 
 
 def _left_out(result: CubeResult) -> str:

@@ -153,8 +153,10 @@ def _count_people(table: CubeTable) -> int | None:
     if table.entity is None:
         return None
     people, *counts = map(int, table.engine.run(table.people())[0])
-    for measure, several, different in zip(table.measures, counts[::2], counts[1::2], strict=True):
-        if several >= table.request.threshold > different:
+    for measure, several, different, varies in zip(
+        table.measures, counts[::3], counts[1::3], counts[2::3], strict=True
+    ):
+        if varies and several >= table.request.threshold > different:  # a price that is one for all is of no person
             raise UsageError(
                 f"{measure.name} is the same in all rows of a person, so the difference of two blocks could be one "
                 f"person's value. Give a table with one row per person, or leave {measure.name} out of "

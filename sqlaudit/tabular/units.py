@@ -22,7 +22,10 @@ def to_integer_units(column: Resolved, option: str, dialect: str) -> tuple[Raw, 
     if column.kind is Kind.INTEGER:
         return Raw(column.sql), 0
     if column.column is not None and column.kind not in (Kind.DECIMAL, Kind.FLOAT, Kind.OTHER):
-        raise UsageError(f"{about(option)}: {column.label!r} is not numeric.")
+        raise UsageError(
+            f"{about(option)}: {column.label!r} is not numeric. Name a column of numbers, or count texts with an "
+            "expression: CASE WHEN answer = 'yes' THEN 1 ELSE 0 END."
+        )
     # The decimal places of `DECIMAL(18,3)`; `PLACES` of any other type
     _, _, inside = column.type.partition("(")
     parts = inside.rstrip(")").split(",")

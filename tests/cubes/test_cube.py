@@ -115,7 +115,12 @@ def fails(block: Block, least: int, spared: int) -> dict[str, bool]:
 
 
 def is_of_people(table: Sequence[Row], place: int, k: int) -> bool:
-    """k people or more have several values, and fewer different ones: the measure is theirs, not of their rows."""
+    """k people or more have several values, and fewer different ones: the measure is theirs, not of their rows.
+
+    One value of the whole table is of no person.
+    """
+    if len({row[place] for row in table if row[place] is not None}) == 1:
+        return False
     values = [[row[place] for row in table if row[2] == who and row[place] is not None] for who in range(1, 8)]
     return sum(len(has) > 1 for has in values) >= k > sum(len({*has}) > 1 for has in values)
 
@@ -296,8 +301,9 @@ def test_a_block_where_everyone_has_one_value(engine: Engine, value: int) -> Non
     found, cube = cube_of(engine, query, **asked)
     assert [row[0] for row in cube] == ["b"]
     assert [(rule.text, rule.blocks) for rule in found.rules] == [("threshold=5", 0), ("full_cell=any", 1)]
-    assert "In 1 of these, everyone has the same value of a measure, and no other rule fails" in report_of(found)
-    assert "uniform='keep' keeps these blocks" in report_of(found)
+    assert "1 block was left out only because everyone has the same value of a measure" in report_of(found)
+    assert "uniform='keep' keeps such blocks" in report_of(found)
+    assert "Blocks that are missing" in report_of(found)
     assert "1 block: no query isolates fewer than 5 people" in report_of(found)
     found, cube = cube_of(engine, query, uniform="keep", **asked)
     assert sorted(row[0] for row in cube) == ["a", "b"]
@@ -317,6 +323,11 @@ def test_the_same_value_in_all_rows_of_a_person(engine: Engine) -> None:
     asked["entity"] = "who"
     with pytest.raises(UsageError, match="x is the same in all rows of a person"):
         cube_of(engine, values_query(table, columns), **asked)
+    one_price = values_query([{**row, "x": 25} for row in table], columns)
+    found, cube = cube_of(engine, one_price, **asked)
+    assert (found.blocks, found.uniform_blocks) == (0, 2)
+    assert "2 blocks were left out only because everyone has the same value" in report_of(found)
+    assert [row[-2:] for row in sorted(cube_of(engine, one_price, uniform="keep", **asked)[1])] == [(150, 6), (125, 5)]
     by_row = [{**row, "x": (row["who"] + 1) * row["month"]} for row in table]
     found, cube = cube_of(engine, values_query(by_row, columns), **asked)
     assert (len(cube), found.people_repeat) == (2, True)
