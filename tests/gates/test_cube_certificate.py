@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from tests.cli.runner import Ran, run
-from tests.gates.conftest import Make
 from tests.reports.schemas import validator
 
 Certificate = dict[str, Any]
@@ -271,30 +270,6 @@ def test_a_cube_that_is_not_made_has_none() -> None:
     audit = ("audit", "people.csv", "--qi", "sex", "--certificate", "a.json")
     assert run(*audit).code == 0
     assert "--cube and --hierarchies are for the certificate of a cube" in run("verify", "a.json", "--cube", "a").err
-
-
-def test_a_policy_makes_one(database: Make) -> None:
-    rows = [{"age": 20 + n % 40, "sex": "fm"[n % 2], "cost": n / 8} for n in range(200)]
-    made = database({"people": rows})
-    policy = made.policy("""
-tables:
-  - table: "{schema}.people"
-    name: people
-    cube:
-      dimensions: [age=20 years, sex]
-      measures: cost
-      require: [threshold=5]
-      to: cube.parquet
-""")
-    file = policy.parent / "cube.json"
-    ran = run("cube", "-f", policy, "--certificate", file)
-    assert ran.code == 0, ran.err
-    assert run("verify", file).code == 0
-    refused = run("verify", file, "people")
-    assert (refused.code, "name the database with --db" in refused.err) == (2, True)
-    cube = pd.read_parquet(policy.parent / "cube.parquet")
-    cube.assign(people=cube.people + 1).to_parquet(policy.parent / "cube.parquet")
-    assert run("verify", file).code == 1
 
 
 def test_a_table_of_a_database() -> None:

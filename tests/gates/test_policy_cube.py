@@ -214,8 +214,12 @@ tables:
     exceptions: [{requirement: cube, until: 2999-12-31, reason: late}]
 """)
     (policy.parent / "totals.csv").write_text(f"cost_sum\n{sum(n / 8 for n in range(200))}\n", encoding="utf-8")
-    ran = run("cube", "-f", policy)
+    certificate = policy.parent / "cube.json"
+    ran = run("cube", "-f", policy, "--certificate", certificate)
     assert ran.code == 0, ran.err
+    assert run("verify", certificate).code == 0
+    refused = run("verify", certificate, "people")
+    assert (refused.code, "name the database with --db" in refused.err) == (2, True)
     assert {outcome for _, outcome, _ in found(str(policy))} == {"pass"}
     cube = pd.read_parquet(policy.parent / "cube.parquet")
     assert sorted(zip(cube.age, cube.people, cube.cost_sum, strict=True)) == sorted(
@@ -226,3 +230,4 @@ tables:
     )
     cube.assign(people=cube.people + 1).to_parquet(policy.parent / "cube.parquet")
     assert [outcome for _, outcome, _ in found(str(policy))] == ["excepted", "undetermined", "undetermined"]
+    assert run("verify", certificate).code == 1

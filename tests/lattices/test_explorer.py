@@ -76,6 +76,20 @@ def test_a_sweep_decides_as_brute_force_does(engine: Engine, case: NodeCase) -> 
             assert alone.smallest_left == verdict.smallest_left
 
 
+def search_of(engine: Engine | None, rows: list[Any], require: list[Any], suppress: Fraction, **options: Any) -> Any:
+    """The result of the search of the same lattice as in `exploring`."""
+    return sqlaudit.lattice(
+        query=values_query(rows, COLUMNS),
+        qi=[ODD, "age"],
+        sensitive="s",
+        hierarchies=HIERARCHIES,
+        db=engine,
+        require=[requirement_from(name, parameters) for name, parameters, _ in require],
+        suppress=suppress,
+        **options,
+    )
+
+
 @run(25, some=8)
 @given(st.data())
 def test_an_explorer_has_the_figures_of_a_search(engine: Engine, data: st.DataObject) -> None:
@@ -85,17 +99,7 @@ def test_an_explorer_has_the_figures_of_a_search(engine: Engine, data: st.DataOb
     measure = data.draw(st.sampled_from(list(OF_NODES)))
     suppress = data.draw(st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
     options: dict[str, Any] = {"measure": measure, "find": Find.ALL, "walk": True}
-    result = sqlaudit.lattice(
-        query=values_query(rows, COLUMNS),
-        qi=[ODD, "age"],
-        sensitive="s",
-        hierarchies=HIERARCHIES,
-        db=engine,
-        require=[requirement_from(name, parameters) for name, parameters, _ in require],
-        suppress=suppress,
-        algorithm="exhaustive",
-        **options,
-    )
+    result = search_of(engine, rows, require, suppress, algorithm="exhaustive", **options)
     with exploring(engine, rows, require, suppression=suppress, **options) as explorer:
         nodes = {node.levels: node for node in explorer.nodes()}
         assert list(nodes) == list(product(range(3), range(4)))
@@ -130,16 +134,7 @@ def test_a_search_proposes_what_all_nodes_propose(engine: Engine, monkeypatch: p
     )
     def propose_the_same(rows: list[Any], require: list[Any], measure: str, suppress: Fraction, may_ask: bool) -> None:
         monkeypatch.setattr(answer, "MOST_ASKED", 1000 if may_ask else 1)
-        found = sqlaudit.lattice(
-            query=values_query(rows, COLUMNS),
-            qi=[ODD, "age"],
-            sensitive="s",
-            hierarchies=HIERARCHIES,
-            db=engine,
-            require=[requirement_from(name, parameters) for name, parameters, _ in require],
-            suppress=suppress,
-            measure=measure,
-        )
+        found = search_of(engine, rows, require, suppress, measure=measure)
         with exploring(engine, rows, require, suppression=suppress, measure=measure) as explorer:
             expected = [(one.name, one.node.levels, one.node.rows_left_out) for one in explorer.proposals()]
         assert found.proposals is not None or not may_ask
